@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// System calls that the Glibc module does not show to Swift (it is built without _GNU_SOURCE), with a macOS
+// answer for each. Every function returns 0 or a positive errno value; none keeps state or decides anything.
+
+#ifndef HAUL_CPLATFORM_H
+#define HAUL_CPLATFORM_H
+
+#include <stdint.h>
+
+/// Reserves `length` bytes from `offset` and extends the file. EOPNOTSUPP where the filesystem cannot.
+int haul_preallocate(int descriptor, int64_t offset, int64_t length);
+
+/// Renames within one directory, failing with EEXIST instead of replacing. ENOSYS/EINVAL where unsupported.
+int haul_rename_no_replace(int directory, const char *from, const char *to);
+
+/// Data (and what is needed to read it back) to stable storage; F_FULLFSYNC on macOS.
+int haul_sync_data(int descriptor);
+
+/// Data and metadata to stable storage; F_FULLFSYNC on macOS.
+int haul_sync_file(int descriptor);
+
+/// Starts write-back of a range without waiting. Only a hint, never durability.
+int haul_start_writeback(int descriptor, int64_t offset, int64_t length);
+
+/// Drops clean pages of the whole file from the page cache, so that a read shows the disk.
+int haul_drop_cache(int descriptor);
+
+/// Names the calling thread for ps and debuggers (at most 15 bytes on Linux).
+void haul_name_thread(const char *name);
+
+#endif
