@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A value behind a lock, with a condition to wait on: what `Mutex` of the standard library cannot do.
+///
+/// Any thread may call any method; none may be called from inside another's closure.
+///
+/// Unchecked, because the compiler cannot see that `state` is touched only between `lock` and `unlock`: every
+/// access in this file is inside `withLock` or `wait`, and the pointers never leave it.
+package final class Monitor<State>: @unchecked Sendable {
+  private var state: State
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+  package init(_ state: sending State) {
+    self.state = state
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    condition = .allocate(capacity: 1)
+    condition.initialize(to: pthread_cond_t())
+    pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  package func withLock<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&state)
+  }
+
+  /// Changes the state and wakes everybody who waits.
+  package func signal<Result>(_ body: (inout State) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    let result = body(&state)
+    pthread_cond_broadcast(condition)
+    return result
+  }
+
+  /// Waits until `body` returns a value; it is asked again after every ``signal(_:)``.
+  package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&state) { return result }
+      pthread_cond_wait(condition, mutex)
+    }
+  }
+}
