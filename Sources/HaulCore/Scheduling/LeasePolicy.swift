@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much is given to a connection at a time, and when taking from another one pays.
+package struct LeasePolicy: Sendable {
+  /// The first request, whose answer tells the length, in bytes. A file that fits into it costs one request.
+  package var firstRequest = 4 << 20
+  /// How long one lease should last, in seconds: short enough to correct a wrong guess, long enough that the
+  /// gap between two requests does not count.
+  package var leaseSeconds = 2.0
+  /// A lease lasts at least this many round trips.
+  package var leaseRoundTrips = 25.0
+  /// What a connection without a measured rate gets, in bytes.
+  package var unmeasuredLease = 4 << 20
+  /// Stealing must save at least this long, in seconds, beside the round trips of a new request and of the
+  /// victim's new connection.
+  package var stealSeconds = 0.1
+  package var stealRoundTrips = 6.0
+
+  package init() {}
+
+  /// The length of a lease in bytes, before it is cut to what is missing there.
+  /// - Parameters:
+  ///   - rate: bytes a second of this connection, or of its siblings where it is new.
+  ///   - roundTrip: seconds.
+  ///   - remaining: bytes that are missing and not leased.
+  func length(rate: Double?, roundTrip: Double, remaining: Int, connections: Int) -> Int {
+    let byShare = max(1, remaining / (2 * max(1, connections)))
+    guard let rate else { return min(unmeasuredLease, byShare) }
+    let seconds = max(leaseSeconds, leaseRoundTrips * roundTrip)
+    let byTime = min(rate * seconds, 1e15)
+    return max(1, min(Int(byTime), byShare))
+  }
+
+  /// Whether a victim that needs `seconds` more is worth stealing from.
+  func isWorthStealing(seconds: Double, roundTrip: Double) -> Bool {
+    seconds > stealSeconds + stealRoundTrips * roundTrip
+  }
+}

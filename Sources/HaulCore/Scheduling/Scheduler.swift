@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Answers "which bytes does connection k fetch next", and takes from slow connections for idle ones.
+///
+/// A value: time comes as an argument. Every byte of the file is at any moment exactly one of: there, missing,
+/// or due in exactly one lease.
+package struct Scheduler: Sendable {
+  package let grid: ChunkGrid
+  package var policy: LeasePolicy
+  /// Neither there nor leased.
+  package private(set) var missing: ByteRangeSet
+  /// By connection.
+  package private(set) var leases: [Int: Lease] = [:]
+  private var rates: [Int: RateEstimator] = [:]
+  /// Seconds from a request to its first byte, the smallest seen: what another request will cost.
+  package private(set) var roundTrip = 0.0
+  /// How often an idle connection took from a busy one.
+  package private(set) var stealCount = 0
+
+  /// - Parameter present: what needs no fetching.
+  package init(grid: ChunkGrid, present: ByteRangeSet, policy: LeasePolicy = LeasePolicy()) {
+    self.grid = grid
+    self.policy = policy
+    missing = ByteRangeSet(grid.whole)
+    for range in present.ranges { missing.remove(range) }
+  }
+
+  /// Nothing is missing and nothing is under way.
+  package var isComplete: Bool { missing.isEmpty && leases.isEmpty }
+
+  package var remainingBytes: Int { missing.count + leases.values.reduce(0) { $0 + $1.remaining.count } }
+
+  package func rate(of connection: Int) -> Double? { rates[connection]?.rate }
+
+  // MARK: Giving
+
+  /// Makes `range` the lease of a connection whose request is under way already (the first one).
+  package mutating func adopt(_ range: ByteRange, connection: Int, now: Double) {
+    guard let wanted = missing.intersection(range).first, wanted.lower == range.lower else { return }
+    give(wanted, to: connection, now: now)
+  }
+
+  /// The next lease of an idle connection, or nil where nothing is left that is worth a request.
+  /// - Parameter connections: how many share the work.
+  package mutating func next(connection: Int, connections: Int, now: Double) -> Lease? {
+    precondition(leases[connection] == nil, "a connection has one lease at a time")
+    if let gap = missing.first {
+      let length = policy.length(
+        rate: rates[connection]?.rate ?? typicalRate, roundTrip: roundTrip, remaining: missing.count,
+        connections: connections)
+      // Up to a chunk border: a chunk that two leases share is summed twice, and lost twice in a crash.
+      let end = min(gap.upper, grid.border(after: min(gap.lower + length, grid.length) - 1))
+      return give(ByteRange(gap.lower, end), to: connection, now: now)
+    }
+    return steal(for: connection, now: now)
+  }
+
+  @discardableResult
+  private mutating func give(_ range: ByteRange, to connection: Int, now: Double) -> Lease {
+    missing.remove(range)
+    let lease = Lease(range)
+    leases[connection] = lease
+    rates[connection, default: RateEstimator()].begin(now: now)
+    return lease
+  }
+
+  /// Takes the far half of the lease that would finish last.
+  private mutating func steal(for connection: Int, now: Double) -> Lease? {
+    var victim: (connection: Int, cut: Int, seconds: Double)?
+    for (other, lease) in leases {
+      let left = lease.remaining
+      let cut = grid.border(after: left.lower + max(0, left.count - 1) / 2)
+      guard cut < left.upper, cut > left.lower else { continue }
+      // Without any measure a lease that has brought nothing yet is not called slow.
+      guard let rate = rates[other]?.rate else { continue }
+      let seconds = Double(left.count) / max(rate, 1)
+      if policy.isWorthStealing(seconds: seconds, roundTrip: roundTrip), seconds > victim?.seconds ?? 0 {
+        victim = (other, cut, seconds)
+      }
+    }
+    guard let victim, let lease = leases[victim.connection] else { return nil }
+    let loot = ByteRange(victim.cut, lease.range.upper)
+    leases[victim.connection]?.range.upper = victim.cut
+    stealCount += 1
+    let taken = Lease(loot)
+    leases[connection] = taken
+    rates[connection, default: RateEstimator()].begin(now: now)
+    return taken
+  }
+
+  private var typicalRate: Double? {
+    let known = rates.values.compactMap(\.rate)
+    return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
+  }
+
+  // MARK: Taking
+
+  /// The first byte of a lease has come `seconds` after its request.
+  package mutating func answered(connection: Int, after seconds: Double, now: Double) {
+    roundTrip = roundTrip == 0 ? seconds : min(roundTrip, seconds)
+    rates[connection]?.begin(now: now)
+  }
+
+  /// Notes `count` more bytes of a connection's lease and tells how many of them are wanted.
+  package mutating func received(_ count: Int, connection: Int) -> Int {
+    guard let lease = leases[connection] else { return 0 }
+    let wanted = min(count, lease.range.upper - lease.position)
+    leases[connection]?.position += wanted
+    return wanted
+  }
+
+  /// Updates the measured rates. To be called every tenth of a second or so.
+  package mutating func measure(now: Double) {
+    for (connection, lease) in leases {
+      rates[connection]?.update(total: lease.position - lease.range.lower, now: now)
+    }
+  }
+
+  /// A connection's request is over: what it did not bring is missing again.
+  /// - Returns: whether the lease was brought whole.
+  @discardableResult
+  package mutating func end(connection: Int, now: Double) -> Bool {
+    guard let lease = leases.removeValue(forKey: connection) else { return false }
+    rates[connection]?.finish(total: lease.position - lease.range.lower, now: now)
+    missing.insert(lease.remaining)
+    return lease.isDone
+  }
+
+  /// The connection itself is gone, and with it what was known of its speed.
+  package mutating func forget(connection: Int) { rates[connection] = nil }
+
+  /// Bytes that were thought to be there are not.
+  package mutating func lose(_ range: ByteRange) {
+    var lost = ByteRangeSet(range)
+    for lease in leases.values { lost.remove(lease.remaining) }
+    for piece in lost.ranges { missing.insert(piece) }
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a transfer knows about one of its connections.
+struct ConnectionSlot: Sendable {
+  enum State: Sendable, Equatable {
+    /// May take a lease from `since` on.
+    case free(since: Double)
+    /// A request is out, its head has not come.
+    case asking(since: Double)
+    /// Its body is coming.
+    case receiving
+    /// Its answer was no; the end of the request is awaited.
+    case refusedHead
+  }
+
+  /// Why the present request is not going to bring what it was sent for.
+  enum Verdict: Sendable, Equatable {
+    case limited(status: Int, retryAfter: Int?)
+    case refused(status: Int)
+    case changed(ResourceChange)
+    case broken(String)
+    case silent(seconds: Int)
+  }
+
+  private(set) var state = State.free(since: 0)
+  private(set) var asked: ByteRange?
+  var verdict: Verdict?
+  /// When the last byte came, or the request went out.
+  var progressAt = 0.0
+  var isHeld = false
+  /// How many bytes of the body are still legal, or nil where nobody announced an end.
+  private var bodyLeft: Int?
+  private(set) var bodyBytes = 0
+  private var bodyBytesSeen = 0
+
+  var isBusy: Bool {
+    if case .free = state { return false }
+    return true
+  }
+
+  var isReceiving: Bool { state == .receiving }
+
+  func isFree(at now: Double) -> Bool {
+    if case .free(let since) = state { return now >= since }
+    return false
+  }
+
+  mutating func begin(asking range: ByteRange?, now: Double) {
+    state = .asking(since: now)
+    asked = range
+    verdict = nil
+    progressAt = now
+    isHeld = false
+    bodyLeft = nil
+    bodyBytes = 0
+    bodyBytesSeen = 0
+  }
+
+  /// The head was accepted. Returns how long it took, in seconds.
+  mutating func accept(bodyLength: Int?, now: Double) -> Double {
+    var waited = 0.0
+    if case .asking(let since) = state { waited = now - since }
+    state = .receiving
+    bodyLeft = bodyLength
+    progressAt = now
+    return waited
+  }
+
+  mutating func refuse(_ verdict: Verdict) {
+    state = .refusedHead
+    self.verdict = verdict
+  }
+
+  /// Cuts `count` to what the head has announced.
+  mutating func take(_ count: Int) -> Int {
+    let taken = min(count, bodyLeft ?? count)
+    bodyBytes += taken
+    if bodyLeft != nil { bodyLeft = (bodyLeft ?? 0) - taken }
+    return taken
+  }
+
+  mutating func end(waitingUntil: Double) {
+    state = .free(since: waitingUntil)
+    asked = nil
+    verdict = nil
+    isHeld = false
+  }
+
+  /// Whether nothing has come for `seconds`. Notes progress as it looks, so that no clock is read per byte.
+  mutating func isSilent(for seconds: Double, now: Double) -> Bool {
+    guard isBusy, verdict == nil else { return false }
+    if isHeld || bodyBytes != bodyBytesSeen {
+      bodyBytesSeen = bodyBytes
+      progressAt = now
+    }
+    return now - progressAt > seconds
+  }
+}
+
+/// Counts runs of attempts that brought nothing. Sixteen connections that a restarting server cuts at once are
+/// one run, not sixteen.
+struct FailureCount: Sendable {
+  private(set) var count = 0
+  private var pausedUntil = 0.0
+
+  mutating func progressed() { count = 0 }
+
+  /// Notes a failure and returns when the next attempt is due.
+  mutating func failed(policy: RetryPolicy, retryAfter: Int?, dice: Double, now: Double) -> Double {
+    let newRun = now >= pausedUntil
+    if newRun { count += 1 }
+    let due = now + policy.wait(attempt: max(1, count), retryAfter: retryAfter, dice: dice)
+    if newRun { pausedUntil = due }
+    return max(due, pausedUntil)
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The decisions of one download, from the first request to the last byte received: events in, actions out.
+///
+/// Phases and their legal successors: learning → ranges, stream, complete, failed · ranges → complete, failed ·
+/// stream → learning (after a start over), complete, failed · complete → ranges (when bytes prove damaged).
+/// Time, dice and the wall clock come as arguments. Its owner reports every event of a connection in order.
+package struct TransferMachine: Sendable {
+  enum Phase: Sendable, Equatable { case learning, ranges, stream, startingOver, complete, failed }
+
+  package let settings: TransferSettings
+  var phase = Phase.learning
+  var slots: [ConnectionSlot]
+  var budget: ConnectionBudget
+  package internal(set) var scheduler: Scheduler?
+  /// Nil until the first response was accepted.
+  package internal(set) var resource: RemoteResource?
+  var resumed: ResumedFile?
+  /// Bytes accepted by this run, those that were thrown away later included.
+  package internal(set) var receivedBytes = 0
+  /// How often a request had to be repeated.
+  package internal(set) var retryCount = 0
+  var failures = FailureCount()
+  /// The first request goes without a Range field: the answer to one with it made no sense.
+  var avoidsRanges = false
+  var streamPosition = 0
+  /// The end of what the stream has brought in any attempt.
+  var streamBest = 0
+  var pending: [TransferAction] = []
+
+  package init(settings: TransferSettings, resumed: ResumedFile? = nil) {
+    self.settings = settings
+    self.resumed = resumed
+    budget = ConnectionBudget(settings.connections)
+    slots = Array(repeating: ConnectionSlot(), count: budget.most)
+    if let resumed {
+      let scheduler = Scheduler(grid: resumed.grid, present: resumed.present, policy: settings.policy)
+      self.scheduler = scheduler
+      if scheduler.isComplete { complete() }
+    }
+  }
+
+  /// How many connections there may be at the most: the owner's number of slots.
+  package var mostConnections: Int { slots.count }
+
+  /// Connections with a request under way.
+  package var busyConnections: Int { slots.count { $0.isBusy } }
+
+  /// Whether bytes of this download can be kept for a later run.
+  package func canResume(hasTrustedDigest: Bool) -> Bool {
+    guard let resource, resource.honoursRanges, resource.length != nil else { return false }
+    return resource.identity.tier(hasTrustedDigest: hasTrustedDigest).canResume
+  }
+
+  // MARK: What to do next
+
+  /// Everything that is due at `now`. To be called after each batch of events and every tenth of a second.
+  package mutating func advance(now: Double) -> [TransferAction] {
+    switch phase {
+    case .learning:
+      if slots[0].isFree(at: now) { request(0, range: firstRange, now: now) }
+    case .stream:
+      if slots[0].isFree(at: now) {
+        streamPosition = 0
+        request(0, range: nil, now: now)
+      }
+    case .ranges: advanceRanges(now: now)
+    case .startingOver, .complete, .failed: break
+    }
+    cancelSilent(now: now)
+    defer { pending.removeAll() }
+    return pending
+  }
+
+  private var firstRange: ByteRange? {
+    if avoidsRanges { return nil }
+    guard let scheduler, let gap = scheduler.missing.first else {
+      return ByteRange(0, settings.policy.firstRequest)
+    }
+    return ByteRange(gap.lower, min(gap.upper, gap.lower + settings.policy.firstRequest))
+  }
+
+  private mutating func advanceRanges(now: Double) {
+    guard scheduler != nil else { return }
+    scheduler?.measure(now: now)
+    let receiving = slots.count { $0.isReceiving }
+    budget.measure(
+      bytes: receivedBytes, busy: receiving, roundTrip: scheduler?.roundTrip ?? 0, now: now)
+    var busy = busyConnections
+    for index in slots.indices where busy < budget.allowed && slots[index].isFree(at: now) {
+      guard let lease = scheduler?.next(connection: index, connections: budget.allowed, now: now) else { break }
+      request(index, range: lease.range, now: now)
+      busy += 1
+    }
+    if scheduler?.isComplete == true { complete() }
+  }
+
+  private mutating func request(_ index: Int, range: ByteRange?, now: Double) {
+    slots[index].begin(asking: range, now: now)
+    pending.append(.request(connection: index, range: range))
+  }
+
+  private mutating func cancelSilent(now: Double) {
+    for index in slots.indices where slots[index].isSilent(for: settings.silenceSeconds, now: now) {
+      let seconds = Int(settings.silenceSeconds)
+      slots[index].verdict = .silent(seconds: seconds)
+      pending.append(.cancel(connection: index))
+    }
+  }
+
+  mutating func complete() {
+    phase = .complete
+    pending.append(.complete)
+  }
+
+  mutating func fail(_ failure: TransferFailure) {
+    guard phase != .failed else { return }
+    phase = .failed
+    pending.append(.fail(failure))
+  }
+
+  // MARK: Events
+
+  /// The owner has thrown everything away after ``TransferAction/startOver(why:)``; no request is under way.
+  package mutating func restarted(now: Double) {
+    for index in slots.indices { slots[index] = ConnectionSlot() }
+    phase = .learning
+    scheduler = nil
+    resource = nil
+    resumed = nil
+    streamPosition = 0
+    streamBest = 0
+  }
+
+  /// Bytes that count as present are not the right ones; they have been struck out durably.
+  package mutating func lost(_ ranges: [ByteRange], now: Double) {
+    guard scheduler != nil else { return }
+    for range in ranges { scheduler?.lose(range) }
+    if phase == .complete { phase = resource == nil ? .learning : .ranges }
+  }
+
+  /// The owner has no room for a connection's bytes and does not read from it.
+  package mutating func hold(connection: Int, _ isHeld: Bool, now: Double) {
+    slots[connection].isHeld = isHeld
+    slots[connection].progressAt = now
+  }
+
+  /// Notes bytes of a body and tells how many of them are wanted, from the front.
+  /// - Returns: `wanted`, and whether the rest of the body is wanted too.
+  package mutating func received(_ count: Int, connection: Int) -> (wanted: Int, goesOn: Bool) {
+    guard slots[connection].isReceiving else { return (0, false) }
+    let allowed = slots[connection].take(count)
+    let wanted: Int
+    if phase == .stream {
+      wanted = allowed
+      streamPosition += wanted
+      if streamPosition > streamBest {
+        streamBest = streamPosition
+        failures.progressed()
+      }
+    } else {
+      wanted = scheduler?.received(allowed, connection: connection) ?? 0
+      if wanted > 0 { failures.progressed() }
+    }
+    receivedBytes += wanted
+    guard wanted == count else { return (wanted, false) }
+    if let lease = scheduler?.leases[connection], lease.isDone, lease.isCutShort { return (wanted, false) }
+    return (wanted, true)
+  }
+}
