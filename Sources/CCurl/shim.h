@@ -58,6 +58,9 @@ static inline CURLMcode haul_multi_set_timer_function(CURLM *multi, int (*value)
   return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
 }
 
+/// What `curl_version_info` wants to be told; a macro in libcurl's header.
+static const CURLversion haul_version_now = CURLVERSION_NOW;
+
 /// The result inside the union of a finished transfer's message.
 static inline CURLcode haul_message_result(const CURLMsg *message) { return message->data.result; }
 

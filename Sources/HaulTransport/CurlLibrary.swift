@@ -9,13 +9,13 @@ package enum CurlLibrary {
 
   /// Its version, such as "7.88.1".
   package static var version: String {
-    guard let info = curl_version_info(CURLVERSION_NOW), let text = info.pointee.version else { return "?" }
+    guard let info = curl_version_info(haul_version_now), let text = info.pointee.version else { return "?" }
     return String(cString: text)
   }
 
   /// Whether the linked version is at least the floor that the options here need (7.88).
   package static var isRecentEnough: Bool {
-    guard let info = curl_version_info(CURLVERSION_NOW) else { return false }
+    guard let info = curl_version_info(haul_version_now) else { return false }
     return info.pointee.version_num >= 0x07_58_00
   }
 }

@@ -10,7 +10,7 @@ import Darwin
 #endif
 
 /// The libcurl multi handle and the loop over its sockets. One thread owns it and everything armed in it; only
-/// ``wakeUp`` may be used from elsewhere.
+/// its ``WakeUp`` may be used from elsewhere.
 ///
 /// It asks libcurl about ready sockets alone (`curl_multi_socket_action`): with 64 connections on a real path,
 /// walking every handle at each packet costs ten times the CPU of the bytes themselves.
@@ -31,7 +31,7 @@ package final class MultiLoop {
   package var movedBytes = 0
   private var quietRound = false
 
-  package let wakeUp: WakeUp
+  private let wakeUp: WakeUp
 
   /// A round that moved less than this lets the next one gather.
   private static let quietBytes = 64 * 1024
@@ -40,17 +40,17 @@ package final class MultiLoop {
   /// With fewer transfers there is little to gather, and waiting would only add to each request.
   private static let fewTransfers = 4
 
-  /// Nil where the system has no memory or no descriptors left.
-  package init?() {
-    guard CurlLibrary.isReady, let multi = curl_multi_init(), let wakeUp = WakeUp() else { return nil }
+  /// Nil where libcurl has no memory. `wakeUp` ends a wait of the loop from any thread.
+  package init?(wakeUp: WakeUp) {
+    guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
     self.multi = multi
     self.wakeUp = wakeUp
     haul_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     haul_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 512)
     let context = Unmanaged.passUnretained(self).toOpaque()
-    haul_multi_set_socket_function(multi, socketChanged)
+    haul_multi_set_socket_function(multi, onSocketChange)
     haul_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
-    haul_multi_set_timer_function(multi, timerChanged)
+    haul_multi_set_timer_function(multi, onTimerChange)
     haul_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
   }
 
@@ -168,7 +168,7 @@ package final class MultiLoop {
   }
 }
 
-private func socketChanged(
+private func onSocketChange(
   _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: Int32,
   _ context: UnsafeMutableRawPointer?, _ socketContext: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -177,7 +177,7 @@ private func socketChanged(
   return 0
 }
 
-private func timerChanged(
+private func onTimerChange(
   _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let context else { return 0 }

@@ -79,6 +79,8 @@ package final class Transfer {
     isHeld = false
     haul_easy_set_string(handle, CURLOPT_URL, request.url.text)
     haul_easy_set_string(handle, CURLOPT_RANGE, request.range?.httpSpec)
+    haul_easy_set_string(handle, CURLOPT_USERNAME, request.credentials?.user)
+    haul_easy_set_string(handle, CURLOPT_PASSWORD, request.credentials?.password)
     let old = headerList
     headerList = nil
     // Lists are borrowed by libcurl, so the old one goes only after the new one is set.
@@ -116,17 +118,17 @@ package final class Transfer {
     let context = Unmanaged.passUnretained(self).toOpaque()
     haul_easy_set_pointer(handle, CURLOPT_PRIVATE, context)
     haul_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
-    haul_easy_set_data(handle, CURLOPT_WRITEFUNCTION, receiveBody)
+    haul_easy_set_data(handle, CURLOPT_WRITEFUNCTION, onBody)
     haul_easy_set_pointer(handle, CURLOPT_WRITEDATA, context)
-    haul_easy_set_data(handle, CURLOPT_HEADERFUNCTION, receiveHeaderLine)
+    haul_easy_set_data(handle, CURLOPT_HEADERFUNCTION, onHeaderLine)
     haul_easy_set_pointer(handle, CURLOPT_HEADERDATA, context)
     let longs: [(CURLoption, Int)] = [
-      (CURLOPT_NOSIGNAL, 1), (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1.rawValue)),
+      (CURLOPT_NOSIGNAL, 1), (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
       (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_HTTP_CONTENT_DECODING, 0), (CURLOPT_HTTP_TRANSFER_DECODING, 1),
       (CURLOPT_HTTP09_ALLOWED, 0), (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1), (CURLOPT_UNRESTRICTED_AUTH, 0),
       (CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)), (CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue)),
       (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
-      (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2.rawValue)), (CURLOPT_TCP_KEEPALIVE, 1),
+      (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)), (CURLOPT_TCP_KEEPALIVE, 1),
       (CURLOPT_TCP_NODELAY, 1), (CURLOPT_FAILONERROR, 0), (CURLOPT_NOPROGRESS, 1),
       (CURLOPT_BUFFERSIZE, receiveBufferBytes), (CURLOPT_MAXAGE_CONN, 15),
       (CURLOPT_CONNECTTIMEOUT_MS, Int(options.connectTimeout * 1000)),
@@ -187,7 +189,7 @@ package final class Transfer {
   }
 }
 
-private func receiveHeaderLine(
+private func onHeaderLine(
   _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
   guard let data, let context else { return 0 }
@@ -196,7 +198,7 @@ private func receiveHeaderLine(
   return transfer.received(headerLine: line) ? size * count : 0
 }
 
-private func receiveBody(
+private func onBody(
   _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
   guard let data, let context else { return 0 }

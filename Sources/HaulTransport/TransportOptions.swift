@@ -59,10 +59,15 @@ package struct TransferRequest: Sendable {
   package var range: ByteRange?
   /// Complete header lines ("Name: value"), without line ends. Free of control characters.
   package var headerLines: [String]
+  /// For Basic authentication, or nil to send none.
+  package var credentials: RemoteURL.UserInfo?
 
-  package init(url: RemoteURL, range: ByteRange?, headerLines: [String] = []) {
+  package init(
+    url: RemoteURL, range: ByteRange?, headerLines: [String] = [], credentials: RemoteURL.UserInfo? = nil
+  ) {
     self.url = url
     self.range = range
     self.headerLines = headerLines
+    self.credentials = credentials
   }
 }

@@ -15,7 +15,8 @@ package final class WakeUp: Sendable {
   /// Set while a byte is on its way, so that a burst of calls costs one system call.
   private let pending = Atomic<Bool>(false)
 
-  init?() {
+  /// Nil where the system has no descriptors left.
+  package init?() {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
     for end in ends {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulPlatform
+
+/// One download under way. Any thread or task may use it.
+public final class Download: Sendable {
+  private struct State {
+    var progress = DownloadProgress()
+    var notices: [DownloadNotice] = []
+    var outcome: Result<DownloadResult, DownloadError>?
+    var waiting: [CheckedContinuation<Result<DownloadResult, DownloadError>, Never>] = []
+  }
+
+  private let state = Monitor(State())
+  private let onCancel: @Sendable () -> Void
+
+  init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
+
+  /// How far it is now.
+  public var progress: DownloadProgress { state.withLock { $0.progress } }
+
+  /// Stops it: leases end, what has come is made durable, and the result is ``DownloadError/Code/interrupted``.
+  /// Returns at once; calling it again changes nothing.
+  public func cancel() { onCancel() }
+
+  /// Waits for the end. Returns after everything is flushed and closed. When the waiting task is cancelled the
+  /// download is cancelled too, and this still returns only at its end.
+  public func result() async throws(DownloadError) -> DownloadResult {
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let known = state.withLock { state -> Result<DownloadResult, DownloadError>? in
+          if state.outcome == nil { state.waiting.append(continuation) }
+          return state.outcome
+        }
+        if let known { continuation.resume(returning: known) }
+      }
+    } onCancel: {
+      onCancel()
+    }
+    return try outcome.get()
+  }
+
+  /// The outcome if it is there already.
+  public var outcome: Result<DownloadResult, DownloadError>? { state.withLock { $0.outcome } }
+
+  /// Remarks that have come up since the last call, in order: what a person should know beside the progress.
+  public func takeNotices() -> [DownloadNotice] {
+    state.withLock { state in
+      defer { state.notices = [] }
+      return state.notices
+    }
+  }
+
+  // MARK: For the engine
+
+  func update(_ change: (inout DownloadProgress) -> Void) { state.signal { change(&$0.progress) } }
+
+  func notice(_ notice: DownloadNotice) { state.signal { $0.notices.append(notice) } }
+
+  func end(_ outcome: Result<DownloadResult, DownloadError>) {
+    let waiting = state.signal { state in
+      state.outcome = outcome
+      state.progress.phase = .ended
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: outcome) }
+  }
+
+  /// Blocks the calling thread until the progress satisfies `condition` or the download has ended. For tests.
+  package func waitUntil(_ condition: (DownloadProgress) -> Bool) {
+    state.wait { $0.outcome != nil || condition($0.progress) ? () : nil }
+  }
+}
+
+/// A remark during a download.
+public enum DownloadNotice: Sendable, Equatable {
+  /// The server gives no validator and no digest is known: an interrupted download starts over.
+  case cannotResume(why: String)
+  /// The bytes go in order to something that is not a regular file.
+  case streaming(to: String)
+  /// Bytes of an earlier run are used.
+  case resuming(bytes: Int)
+  /// Bytes of an earlier run were not usable.
+  case discarding(bytes: Int, why: String)
+  /// Everything is fetched again.
+  case startingOver(why: String)
+  /// Chunks on the disk did not have their sums and are fetched again.
+  case damagedChunks(count: Int)
+}

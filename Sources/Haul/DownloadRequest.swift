@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What to fetch and where to put it.
+public struct DownloadRequest: Sendable {
+  /// Where the bytes of a download go.
+  public enum Output: Sendable, Equatable {
+    /// A file in `directory`. Its name is the last path component of the URL, else what the server suggests
+    /// (Content-Disposition, RFC 6266), made safe in either case.
+    case directory(String)
+    /// This path. A FIFO, a device or `/dev/null` that is there already gets the bytes in order, over one
+    /// connection, without a manifest.
+    case file(String)
+  }
+
+  /// An absolute http or https URL. User info in it is sent to its own origin only and never stored.
+  public var url: String
+  /// Where the bytes go.
+  public var output: Output
+  /// The SHA-256 that the file must have, as 64 hexadecimal digits in either case, from somewhere other than
+  /// the server that is asked.
+  public var sha256: String?
+  /// Further header lines, "Name: value". They go to the URL's own origin only, never along a redirect to
+  /// another one.
+  public var headers: [String]
+  /// How it is fetched.
+  public var options: DownloadOptions
+
+  /// Describes a download. Nothing is checked here: ``Downloader/start(_:)`` reports what is wrong.
+  public init(
+    url: String, output: Output = .directory("."), sha256: String? = nil, headers: [String] = [],
+    options: DownloadOptions = DownloadOptions()
+  ) {
+    self.url = url
+    self.output = output
+    self.sha256 = sha256
+    self.headers = headers
+    self.options = options
+  }
+}
+
+/// How a file is fetched. Every default is the safe one.
+public struct DownloadOptions: Sendable {
+  /// How many connections are kept busy.
+  public enum Connections: Sendable, Equatable {
+    /// As many as pay, found by trying.
+    case automatic
+    /// This many, 1 ... 256.
+    case fixed(Int)
+  }
+
+  /// How many connections are kept busy.
+  public var connections: Connections = .automatic
+  /// How many runs of attempts in a row may bring not one new byte, 0 ... 1000.
+  public var retries = 5
+  /// Name look-up, TCP and TLS of one connection together, in seconds, above 0.
+  public var connectTimeout = 30.0
+  /// Seconds without a byte after which a connection is replaced, above 0.
+  public var silenceTimeout = 30.0
+  /// PEM file of the certificates to trust, or nil for the system's.
+  public var caFile: String?
+  /// Whether what is finished is on stable storage before it is called finished. Without it a power loss can
+  /// take everything since the last write-back, a finished file included.
+  public var isDurable = true
+  /// Whether the SHA-256 is computed while the file arrives. Always done where a digest was given.
+  public var computesDigest = true
+  /// Replace a file that is there, and start over a partial that belongs to another source.
+  public var overwrites = false
+  /// Accept a body whose end cannot be told from a cut connection.
+  public var acceptsUnframed = false
+  /// The User-Agent field.
+  public var userAgent = "haul/\(HaulVersion.current)"
+
+  /// The defaults.
+  public init() {}
+}

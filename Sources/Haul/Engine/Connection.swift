@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulDisk
+internal import HaulTransport
+
+/// One connection slot of a download: carries bytes from libcurl's callback into buffers, and events to the
+/// driver. Lives on the engine's thread.
+final class Connection: TransferDelegate {
+  let index: Int
+  let transfer: Transfer
+  private unowned let driver: Driver
+  private var buffer: Buffer?
+  /// The offset in the file of the next byte of the body.
+  private var offset = 0
+  /// Where the present request went, and by how many redirects it got there.
+  private(set) var route: Route
+  private var redirect: String?
+
+  init(index: Int, driver: Driver, route: Route, options: TransportOptions, receiveBufferBytes: Int) {
+    self.index = index
+    self.driver = driver
+    self.route = route
+    transfer = Transfer(options: options, receiveBufferBytes: receiveBufferBytes)
+    transfer.delegate = self
+  }
+
+  /// Sends a request for `range` on `route`. False where libcurl refuses it.
+  func start(_ range: ByteRange?, route: Route, loop: MultiLoop) -> Bool {
+    self.route = route
+    redirect = nil
+    return loop.start(transfer, route.request(range: range))
+  }
+
+  /// How full the partly filled buffer is, in bytes.
+  var partialBytes: Int { buffer?.count ?? 0 }
+
+  /// Hands the partly filled buffer on.
+  func submitPartial() {
+    guard let full = buffer else { return }
+    buffer = nil
+    driver.submit(full)
+  }
+
+  // MARK: TransferDelegate
+
+  func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyWish {
+    switch driver.judge(head, connection: self) {
+    case .take(let offset):
+      self.offset = offset
+      return .take
+    case .discard: return .discard
+    case .stop: return .stop
+    case .redirect(let location):
+      redirect = location
+      return .discard
+    }
+  }
+
+  func transfer(_ transfer: Transfer, received bytes: UnsafeRawBufferPointer) -> Bool {
+    let (wanted, goesOn) = driver.received(bytes.count, connection: index)
+    var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
+    while !rest.isEmpty {
+      let current = buffer ?? driver.newBuffer(at: offset)
+      buffer = current
+      let copied = current.append(rest)
+      offset += copied
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(copied))
+      if current.isFull { submitPartial() }
+    }
+    driver.checkRoom()
+    return goesOn
+  }
+
+  func transfer(_ transfer: Transfer, ended outcome: TransferOutcome) {
+    submitPartial()
+    if let location = redirect {
+      redirect = nil
+      return driver.follow(location, connection: self)
+    }
+    driver.ended(outcome, connection: self)
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulTransport
+
+/// A request that has been checked: everything in it makes sense before a file or a socket is touched.
+struct DownloadPlan: Sendable {
+  let url: RemoteURL
+  let directory: String
+  /// Nil until the server has suggested one.
+  let name: String?
+  let sha256: [UInt8]?
+  let headerLines: [String]
+  let options: DownloadOptions
+
+  var hasTrustedDigest: Bool { sha256 != nil }
+  /// What a manifest stores of the URL and a message may show.
+  var sourceText: String { url.source.text }
+
+  init(_ request: DownloadRequest) throws(DownloadError) {
+    do throws(URLProblem) {
+      url = try RemoteURL(request.url)
+    } catch {
+      throw DownloadError(
+        .invalidRequest, "not a URL that can be fetched (\(error.reason)): \(Self.redacted(request.url))",
+        advice: "give an absolute http:// or https:// URL")
+    }
+    (directory, name) = try Self.place(request.output, url: url)
+    sha256 = try request.sha256.map(Self.digest)
+    for line in request.headers { try Self.check(header: line) }
+    headerLines = request.headers
+    options = request.options
+    try Self.check(options)
+  }
+
+  var transferSettings: TransferSettings {
+    var settings = TransferSettings()
+    switch options.connections {
+    case .automatic: settings.connections = .automatic
+    case .fixed(let count): settings.connections = .fixed(count)
+    }
+    settings.retry = RetryPolicy(limit: options.retries)
+    settings.silenceSeconds = options.silenceTimeout
+    settings.acceptsUnframed = options.acceptsUnframed || hasTrustedDigest
+    return settings
+  }
+
+  func transportOptions(proxies: ProxySettings) -> TransportOptions {
+    TransportOptions(
+      caFile: options.caFile, connectTimeout: options.connectTimeout, userAgent: options.userAgent,
+      proxies: proxies)
+  }
+
+  private static func place(
+    _ output: DownloadRequest.Output, url: RemoteURL
+  ) throws(DownloadError) -> (directory: String, name: String?) {
+    switch output {
+    case .directory(let directory):
+      return (directory.isEmpty ? "." : directory, FileName.fromURLPath(url.path).map(FileName.sanitise))
+    case .file(let path):
+      let slash = path.lastIndex(of: "/")
+      let name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
+      let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+      guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
+        throw DownloadError(
+          .invalidRequest, "the output names no file: \(path)", advice: "name a file, or a folder with -d")
+      }
+      return (directory, name)
+    }
+  }
+
+  private static func digest(_ text: String) throws(DownloadError) -> [UInt8] {
+    guard let digest = HexDigest(hex: text), digest.bytes.count == DigestAlgorithm.sha256.byteCount else {
+      throw DownloadError(
+        .invalidRequest, "not a SHA-256: \(text)", advice: "give its 64 hexadecimal digits")
+    }
+    return digest.bytes
+  }
+
+  /// A header line must not smuggle in a second one, nor fields that are Haul's own.
+  private static func check(header line: String) throws(DownloadError) {
+    let name = line.prefix { $0 != ":" }
+    let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x22 }
+    guard isToken, name.endIndex < line.endIndex, !line.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+      throw DownloadError(
+        .invalidRequest, "not a header line: \(name)", advice: "write it as 'Name: value' in one line")
+    }
+    let own = ["range", "if-match", "if-range", "if-unmodified-since", "accept-encoding", "te", "connection"]
+    guard !own.contains(name.lowercased()) else {
+      throw DownloadError(
+        .invalidRequest, "the header \(name) is Haul's own: it depends on which bytes are missing",
+        advice: "leave it out")
+    }
+  }
+
+  private static func check(_ options: DownloadOptions) throws(DownloadError) {
+    if case .fixed(let count) = options.connections, !(1...256).contains(count) {
+      throw DownloadError(.invalidRequest, "\(count) connections", advice: "choose 1 to 256")
+    }
+    guard (0...1000).contains(options.retries) else {
+      throw DownloadError(.invalidRequest, "\(options.retries) retries", advice: "choose 0 to 1000")
+    }
+    guard options.connectTimeout > 0, options.connectTimeout <= 86_400, options.silenceTimeout > 0 else {
+      throw DownloadError(.invalidRequest, "a timeout that is not above 0", advice: "give seconds, up to 86400")
+    }
+  }
+
+  /// A URL for a message: without user info and query, even where it cannot be parsed.
+  static func redacted(_ url: String) -> String {
+    var text = url.prefix { $0 != "?" && $0 != "#" }
+    if let scheme = text.range(ofText: "://"), let at = text[scheme.upperBound...].lastIndex(of: "@") {
+      text = text[..<scheme.upperBound] + text[text.index(after: at)...]
+    }
+    return String(text.prefix(500))
+  }
+}
+
+extension Substring {
+  /// The first occurrence of `text`, without Foundation.
+  fileprivate func range(ofText text: String) -> Range<Index>? {
+    var start = startIndex
+    while start < endIndex {
+      if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+      start = index(after: start)
+    }
+    return nil
+  }
+}
