@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "CPlatformSockets.h"
+
 /// Reserves `length` bytes from `offset` and extends the file. EOPNOTSUPP where the filesystem cannot.
 int haul_preallocate(int descriptor, int64_t offset, int64_t length);
 

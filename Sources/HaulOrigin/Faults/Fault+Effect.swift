@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Fault {
+  /// What must be known before the answer is planned.
+  func prepare(_ request: inout RequestHead, _ resource: inout OriginResource) {
+    switch self {
+    case .ignoreRange: request.fields.set("Range", nil)
+    case .ignoreConditions: resource.honoursConditions = false
+    case .changedETag(let etag): resource.etag = etag
+    case .missingETag: resource.etag = nil
+    case .missingLastModified: resource.lastModified = nil
+    case .noContentLengthClose: resource.framing = .close
+    case .chunked: resource.framing = .chunked
+    case .redirect(let location, let status):
+      resource.redirect = OriginResource.Redirect(status: status, location: location)
+    default: break
+    }
+  }
+
+  /// What changes the finished plan. `length`: of the content.
+  func deform(_ plan: inout ResponsePlan, length: Int) {
+    switch self {
+    case .closeAfter(let position): plan.add(.close, at: position)
+    case .resetAfter(let position): plan.add(.reset, at: position)
+    case .stallAfter(let position): plan.add(.stall, at: position)
+    case .gate(let name, let position): plan.add(.gate(name), at: position)
+    case .slow(let rate, let position): plan.add(.pace(rate), at: position)
+    case .delay(let milliseconds): plan.delay += milliseconds
+    case .status(let status, let retryAfter):
+      plan = ResponsePlan(status: status, retryAfter: retryAfter, keepsAlive: plan.keepsAlive)
+    case .rawResponse(let bytes): plan.raw = bytes
+    case .preamble(let bytes): plan.preamble += bytes
+    case .contentEncodingGzip: plan.headers.set("Content-Encoding", "gzip")
+    case .header(let name, let value): plan.headers.set(name, value)
+    case .wrongBytes(let range): plan.invert(range)
+    case .extraBytes(let count):
+      let end = plan.contentRange?.upperBound ?? 0
+      plan.segments.append(.content(end..<end + max(0, count)))
+      plan.keepsAlive = false
+    default: deformRange(&plan, length: length)
+    }
+  }
+
+  /// The part of `deform` that only a 206 can suffer.
+  private func deformRange(_ plan: inout ResponsePlan, length: Int) {
+    guard plan.status == 206, let range = plan.contentRange else { return }
+    switch self {
+    case .shiftedContentRange(let distance):
+      plan.answer(range.shifted(by: distance), of: length)
+    case .shiftedBody(let distance):
+      plan.segments = [.content(range.shifted(by: distance))]
+    case .wrongTotal(let total):
+      let shown = total.map(String.init) ?? "*"
+      plan.headers.set("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(shown)")
+    case .missingContentRange:
+      plan.headers.set("Content-Range", nil)
+    case .shortRange(let count):
+      plan.answer(range.lowerBound..<range.lowerBound + max(1, min(count, range.count)), of: length)
+    case .multipart:
+      plan.wrapAsMultipart(range, of: length)
+    default: break
+    }
+  }
+}
+
+extension Range<Int> {
+  fileprivate func shifted(by distance: Int) -> Range<Int> {
+    let start = Swift.max(0, lowerBound + distance)
+    return start..<start + count
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A way to misbehave. To add one: a case here, and its line in `prepare` (what must be known before the answer
+/// is planned) or in `deform` (what changes the finished plan), both in Fault+Effect.swift.
+///
+/// Positions are counted in body bytes of the response, from 0; offsets are counted in the content.
+package enum Fault: Sendable {
+  // The connection
+  /// Orderly close (FIN) once so many body bytes are sent.
+  case closeAfter(Int)
+  /// RST once so many body bytes are sent and, where the system tells, acknowledged.
+  case resetAfter(Int)
+  /// Sends no more after so many body bytes, until the client goes away or the origin stops.
+  case stallAfter(Int)
+  /// Holds the body at a position until `Origin.openGate(name)`.
+  case gate(String, at: Int)
+  /// From this position on, the connection has this rate, for its later requests too.
+  case slow(bytesPerSecond: Int, after: Int = 0)
+  /// Milliseconds of silence before the status line.
+  case delay(Int)
+
+  // Another answer
+  /// A status with a short text body. `retryAfter` is sent as it is.
+  case status(Int, retryAfter: String? = nil)
+  case redirect(to: String, status: Int = 302)
+  /// These bytes instead of any response, then close.
+  case rawResponse([UInt8])
+  /// These bytes before the response, such as `HTTP/1.1 103 Early Hints\r\n\r\n`.
+  case preamble([UInt8])
+
+  // Ranges
+  /// 200 with the whole body.
+  case ignoreRange
+  /// Conditions are not looked at.
+  case ignoreConditions
+  /// A 206 of another range, `by` bytes further (or back): Content-Range and body agree with each other.
+  case shiftedContentRange(by: Int)
+  /// The bytes of another range, `by` bytes further, under the right headers.
+  case shiftedBody(by: Int)
+  /// A wrong total in Content-Range; nil for `*`.
+  case wrongTotal(Int?)
+  case missingContentRange
+  /// A 206 with at most so many bytes, and headers that say so.
+  case shortRange(Int)
+  /// One range as multipart/byteranges.
+  case multipart
+
+  // Representation
+  /// Claims gzip; the bytes are sent unchanged.
+  case contentEncodingGzip
+  /// Another ETag, which conditions are judged by too.
+  case changedETag(String)
+  case missingETag
+  case missingLastModified
+  /// Sets a response field, or removes it (nil).
+  case header(String, String?)
+  /// Inverted bits in this half-open range of content offsets, under the right headers.
+  case wrongBytes(Range<Int>)
+
+  // Framing
+  /// So many bytes more than the headers say, then close.
+  case extraBytes(Int)
+  /// No Content-Length; the close ends the body.
+  case noContentLengthClose
+  case chunked
+}
