@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The targets a person types; `make` alone lists them. What has more than a few lines lives in Scripts/.
+# Works with GNU make from 3.81, which is what macOS has.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Compiler jobs; empty means as many as there are cores.
+JOBS ?=
+# Passed on to the loopback benchmark, for example: make bench-loopback BENCH_ARGS="--rounds 9 --skip-8g"
+BENCH_ARGS ?=
+
+# Debian keeps nginx and apache2 in /usr/sbin, which is not on an ordinary user's PATH.
+export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
+
+SWIFT_JOBS := $(if $(JOBS),-j $(JOBS))
+# Apple's systems bring the Swift runtime along, and its linker refuses a static one.
+STATIC := $(if $(filter Darwin,$(shell uname -s)),,--static-swift-stdlib)
+RELEASE := swift build -c release --product haul $(STATIC) $(SWIFT_JOBS)
+# What the release binary is made of: `sudo make install` after `make build` must not need a compiler.
+INPUTS := Package.swift $(shell find Sources -type f 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build install package format lint bench-loopback clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | awk -F'~' '{ printf "%-22s %s\n", $$1, $$2 }'
+
+demo: dist/haul ## Fetch a generated file over one connection, then with Haul, side by side; needs no network
+	@dist/haul demo
+
+test: ## Run all tests, the ones against nginx and Apache included
+	@Scripts/deps.sh test
+	swift test $(SWIFT_JOBS)
+
+build: dist/haul ## Leave a stripped release binary in dist/haul that needs no Swift to run
+
+dist/haul: $(INPUTS)
+	@Scripts/deps.sh build
+	$(RELEASE)
+	@mkdir -p dist
+	@cp "$$($(RELEASE) --show-bin-path)/haul" dist/haul.new
+	@strip dist/haul.new
+	@mv dist/haul.new dist/haul
+	@ls -lh dist/haul | awk '{ print $$NF ": " $$5 }'
+
+install: dist/haul ## Install the command (and its man page) under PREFIX, which is /usr/local unless given
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 dist/haul "$(DESTDIR)$(PREFIX)/bin/haul"
+	@if [ -f Docs/haul.1 ]; then \
+	  set -x; \
+	  install -d "$(DESTDIR)$(PREFIX)/share/man/man1" && \
+	  install -m 644 Docs/haul.1 "$(DESTDIR)$(PREFIX)/share/man/man1/haul.1"; \
+	fi
+
+package: dist/haul ## Make a Debian package in dist/
+	@Scripts/deps.sh package
+	@Scripts/package-deb.sh
+
+format: ## Bring all Swift code into the project's format
+	@Scripts/deps.sh lint
+	@Scripts/swift-files.sh | xargs -0 swift format --in-place
+
+lint: ## Check format, style and links
+	@Scripts/deps.sh lint
+	@Scripts/lint.sh
+
+bench-loopback: dist/haul ## Measure against curl, openssl and dd on a loopback nginx
+	@Scripts/deps.sh bench
+	@python3 Benchmarks/loopback.py --haul dist/haul $(BENCH_ARGS)
+
+clean: ## Remove everything that was built
+	rm -rf .build dist
