@@ -15,6 +15,8 @@ final class Connection: TransferDelegate {
   private var offset = 0
   /// Where the present request went, and by how many redirects it got there.
   private(set) var route: Route
+  /// What the present request asks for.
+  private(set) var range: ByteRange?
   private var redirect: String?
 
   init(index: Int, driver: Driver, route: Route, options: TransportOptions, receiveBufferBytes: Int) {
@@ -28,6 +30,7 @@ final class Connection: TransferDelegate {
   /// Sends a request for `range` on `route`. False where libcurl refuses it.
   func start(_ range: ByteRange?, route: Route, loop: MultiLoop) -> Bool {
     self.route = route
+    self.range = range
     redirect = nil
     return loop.start(transfer, route.request(range: range))
   }
@@ -40,6 +43,13 @@ final class Connection: TransferDelegate {
     guard let full = buffer else { return }
     buffer = nil
     driver.submit(full)
+  }
+
+  /// Gives the partly filled buffer back unused.
+  func dropPartial() {
+    guard let partial = buffer else { return }
+    buffer = nil
+    driver.giveBack(partial)
   }
 
   // MARK: TransferDelegate

@@ -47,6 +47,9 @@ final class EngineMail: Sendable {
     wakeUp.call()
   }
 
+  /// Makes the loop's next wait end at once.
+  func wakeUpAgain() { wakeUp.call() }
+
   func post(_ event: DriverEvent, to driver: Int) { post(.event(event, driver: driver)) }
 
   /// Waits for at least one letter; for an engine that has no loop to wait in.

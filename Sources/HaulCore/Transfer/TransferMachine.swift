@@ -40,6 +40,11 @@ package struct TransferMachine: Sendable {
     }
   }
 
+  package var isComplete: Bool { phase == .complete }
+
+  /// Whether bytes of an earlier run are part of this one.
+  package var isResuming: Bool { resumed != nil }
+
   /// How many connections there may be at the most: the owner's number of slots.
   package var mostConnections: Int { slots.count }
 

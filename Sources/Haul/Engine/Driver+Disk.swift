@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulDigest
+internal import HaulDisk
+internal import HaulPlatform
+
+/// Commits, the digest behind the frontier, and chunks that turn out damaged.
+extension Driver {
+  /// Seconds between two commits, and how many bytes bring the first one forward.
+  private static let commitInterval = 1.0
+  private static let firstCommitBytes = 64 << 20
+
+  /// Whether a manifest is worth writing: without a length there is no grid to mark chunks in.
+  private var keepsManifest: Bool { machine?.scheduler != nil || machine?.resource?.length != nil }
+
+  func commitIfDue(now: Double) {
+    guard case .part(let part)? = output, isWritable, keepsManifest, !commitInFlight else { return }
+    let written = part.snapshot().writtenBytes
+    guard written > lastCommit.written else { return }
+    let isEarly = lastCommit.written == 0 && written - resumedBytes >= Self.firstCommitBytes
+    guard now - lastCommit.at >= Self.commitInterval || isEarly else { return }
+    commitInFlight = true
+    lastCommit = (now, written)
+    let (mail, id) = (share.mail, id)
+    setup.lane.committer.submit { mail.post(.committed(Result { () throws(DiskError) in _ = try part.commit(.periodic) }), to: id) }
+  }
+
+  func committed(_ result: Result<Void, DiskError>) {
+    commitInFlight = false
+    guard case .failure(let error) = result, stage != .stopping else { return }
+    stop(DownloadError(error, kept: nil))
+  }
+
+  // MARK: Digest
+
+  func startHasher(_ part: PartFile) {
+    let algorithm: DigestAlgorithm? = plan.options.computesDigest || plan.hasTrustedDigest ? .sha256 : nil
+    hasherOutcome = nil
+    guard algorithm != nil || resumedBytes > 0 else { return }
+    hasherEpoch += 1
+    let prefix = PartPrefix(
+      part: part, generation: generation, lane: setup.lane, mail: share.mail, driver: id)
+    let grid = machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
+    let hasher = FrontierHasher(source: prefix, grid: grid, algorithm: algorithm)
+    self.hasher = hasher
+    let (mail, id, epoch) = (share.mail, id, hasherEpoch)
+    hasher.start { mail.post(.hashed($0, epoch: epoch), to: id) }
+  }
+
+  func hashed(_ outcome: HasherOutcome, epoch: Int) {
+    guard epoch == hasherEpoch else { return }
+    hasher = nil
+    hasherOutcome = outcome
+    if stage == .stopping { return continueStopping() }
+    if stage == .clearing { return continueClearing() }
+    if case .failed(let error) = outcome {
+      return stop(
+        DownloadError(
+          .disk, "the bytes could not be read back for the digest: \(error)",
+          advice: "check the disk; the same command goes on from what is kept"))
+    }
+    finishIfReady()
+  }
+
+  func damaged(_ chunks: [Int], now: Double) {
+    guard let grid = machine?.scheduler?.grid else { return }
+    notice(.damagedChunks(count: chunks.count))
+    machine?.lost(chunks.map { grid.range(of: $0) }, now: now)
+    if stage == .draining {
+      stage = .fetching
+      isDrained = false
+    }
+  }
+
+  // MARK: Rescue
+
+  /// Chunks of a killed run that no slot marks but that have a sum: their content proves them, or not.
+  func startRescue(_ part: PartFile) {
+    guard resumedBytes > 0, let chunks = part.resume?.rescuable, !chunks.isEmpty else { return }
+    let rescue = Rescue(part: part, chunks: chunks)
+    self.rescue = rescue
+    let (mail, id, committer) = (share.mail, id, setup.lane.committer)
+    rescue.start(committer: committer) { mail.post($0, to: id) }
+  }
+
+  func rescueEnded(_ result: Result<Void, DiskError>) {
+    rescue = nil
+    if stage == .stopping { return continueStopping() }
+    if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
+    finishIfReady()
+  }
+}

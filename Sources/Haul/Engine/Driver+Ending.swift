@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulDigest
+internal import HaulDisk
+internal import HaulPlatform
+
+/// Completing, starting over, stopping.
+extension Driver {
+  /// How long an interruption waits for the disk, in seconds.
+  private static let patience = 2.0
+
+  // MARK: Completing
+
+  /// Everything was received: wait for the writer behind the last buffer.
+  func drain() {
+    stage = .draining
+    isDrained = false
+    for connection in connections { connection.submitPartial() }
+    barrier()
+  }
+
+  private func barrier() {
+    let (mail, id) = (share.mail, id)
+    setup.lane.writer.submit { mail.post(.drained, to: id) }
+  }
+
+  func drained() {
+    switch stage {
+    case .draining:
+      isDrained = true
+      switch output {
+      case .part(let part)?:
+        if machine?.resource?.length == nil, machine?.scheduler == nil {
+          part.declareComplete(length: part.snapshot().writtenBytes)
+        }
+        finishIfReady()
+      case .stream(let sink)?:
+        let (mail, id) = (share.mail, id)
+        setup.lane.writer.submit { mail.post(.streamHashed(sink.finish()), to: id) }
+      default: break
+      }
+    case .clearing: continueClearing()
+    case .stopping:
+      isDrained = true
+      continueStopping()
+    default: break
+    }
+  }
+
+  /// Goes on to the final name once the writer, the digest and the rescue have all caught up.
+  func finishIfReady() {
+    guard stage == .draining, isDrained, rescue == nil, case .part(let part)? = output else { return }
+    if hasher != nil { return }
+    let snapshot = part.snapshot()
+    if let length = machine?.resource?.length ?? machine?.scheduler?.grid.length {
+      guard snapshot.writtenBytes == length else {
+        return stop(
+          DownloadError(
+            .other, "\(snapshot.writtenBytes) of \(length) bytes were written although all had come",
+            advice: "this is a fault in Haul: please report it; the same command goes on from what is kept"))
+      }
+    }
+    if case .digest(let digest)? = hasherOutcome, let wanted = plan.sha256, digest != wanted {
+      return digestDiffers(digest, part: part)
+    }
+    stage = .finishing
+    let overwrites = plan.options.overwrites
+    let (mail, id) = (share.mail, id)
+    setup.lane.committer.submit {
+      mail.post(
+        .finished(
+          Result { () throws(DiskError) in
+            try part.finish(mode: FileMode.ofNewFiles, modified: nil, overwrite: overwrites)
+            part.close()
+          }), to: id)
+    }
+  }
+
+  func finished(_ result: Result<Void, DiskError>) {
+    if case .failure(let error) = result {
+      return stop(DownloadError(error, kept: nil))
+    }
+    guard case .part(let part)? = output else { return }
+    var digest: [UInt8]?
+    if case .digest(let bytes)? = hasherOutcome { digest = bytes }
+    succeed(path: part.finalPath, length: part.snapshot().writtenBytes, digest: digest)
+  }
+
+  func streamHashed(_ digest: [UInt8]?) {
+    guard stage == .draining, case .stream(let sink)? = output else { return }
+    let length = sink.snapshot.writtenBytes
+    sink.close()
+    if let digest, let wanted = plan.sha256, digest != wanted {
+      return end(
+        .failure(
+          DownloadError(
+            .digestMismatch, mismatchMessage(digest),
+            advice: "what was written to \(sink.path) cannot be taken back: do not use it")))
+    }
+    succeed(path: sink.path, length: length, digest: digest)
+  }
+
+  private func succeed(path: String, length: Int, digest: [UInt8]?) {
+    publish()
+    end(
+      .success(
+        DownloadResult(
+          path: path, length: length, sha256: digest.map { HexDigest(bytes: $0).hex },
+          digestStatus: digest == nil ? .none : plan.hasTrustedDigest ? .verified : .computed,
+          receivedBytes: machine?.receivedBytes ?? 0, resumedBytes: resumedBytes,
+          seconds: monotonicSeconds() - startedAt, retries: machine?.retryCount ?? 0,
+          connections: max(mostBusy, 1), wasComplete: false)))
+  }
+
+  func endComplete(length: Int) {
+    let path = plan.directory == "." ? name ?? "" : "\(plan.directory)/\(name ?? "")"
+    end(
+      .success(
+        DownloadResult(
+          path: path, length: length, sha256: plan.sha256.map { HexDigest(bytes: $0).hex },
+          digestStatus: .verified, receivedBytes: 0, resumedBytes: length,
+          seconds: monotonicSeconds() - startedAt, retries: 0, connections: 0, wasComplete: true)))
+  }
+
+  // MARK: A wrong digest
+
+  private func mismatchMessage(_ digest: [UInt8]) -> String {
+    let wanted = plan.sha256.map { HexDigest(bytes: $0).hex } ?? ""
+    return "the SHA-256 of \(route.url.source.text) is \(HexDigest(bytes: digest).hex), not \(wanted)"
+  }
+
+  /// Once everything is fetched again in place, over one connection; the second time it is the file that is wrong.
+  private func digestDiffers(_ digest: [UInt8], part: PartFile) {
+    mismatches += 1
+    if mismatches == 1 {
+      notice(.startingOver(why: mismatchMessage(digest)))
+      return clear(part, mismatch: true)
+    }
+    ending = DownloadError(
+      .digestMismatch, mismatchMessage(digest) + ", twice",
+      advice: "compare the digest with its publisher's; a new try starts over with --overwrite")
+    stage = .stopping
+    let (mail, id) = (share.mail, id)
+    setup.lane.committer.submit {
+      mail.post(.stopped(Result { () throws(DiskError) in try part.clear(mismatch: true) }), to: id)
+    }
+  }
+
+  // MARK: Starting over
+
+  func startOver(why: String) {
+    guard case .part(let part)? = output else {
+      let advice = "what was written cannot be taken back; fetch it into a file instead"
+      return stop(DownloadError(.network, why, advice: advice))
+    }
+    notice(.startingOver(why: why))
+    clear(part, mismatch: false)
+  }
+
+  /// Throws every byte away, durably: first the requests end, then the writer passes a barrier, then the digest
+  /// stops, and only then the committer clears.
+  func clear(_ part: PartFile, mismatch: Bool) {
+    stage = .clearing
+    clearsForMismatch = mismatch
+    isWritable = false
+    removeTransfers(keepingBytes: false)
+    dropWaiting()
+    part.cancelWaiters()
+    barrier()
+    isDrained = false
+  }
+
+  func continueClearing() {
+    guard stage == .clearing, case .part(let part)? = output else { return }
+    if !isDrained {
+      isDrained = true
+    }
+    guard hasher == nil else { return }
+    let mismatch = clearsForMismatch
+    let (mail, id) = (share.mail, id)
+    setup.lane.committer.submit {
+      mail.post(.cleared(Result { () throws(DiskError) in try part.clear(mismatch: mismatch) }), to: id)
+    }
+  }
+
+  func cleared(_ result: Result<Void, DiskError>, now: Double) {
+    guard stage == .clearing else { return stopIfPending() }
+    if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
+    resumedBytes = 0
+    hasherOutcome = nil
+    lastCommit = (now, 0)
+    if machine != nil, mismatches == 0 {
+      machine?.restarted(now: now)
+      stage = .probing
+    } else {
+      startMachine(resumed: nil)
+    }
+  }
+
+  // MARK: Stopping
+
+  func fail(_ failure: TransferFailure) { stop(DownloadError(failure, plan: plan, url: route.url.source.text)) }
+
+  func cancel(now: Double) {
+    switch stage {
+    case .stopping, .finishing, .ended: return
+    default:
+      stopDeadline = now + Self.patience
+      stop(interruptedError())
+    }
+  }
+
+  func interruptedError() -> DownloadError {
+    DownloadError(.interrupted, "interrupted: \(plan.sourceText)")
+  }
+
+  /// Ends the download with an error, after everything that has come is durable.
+  func stop(_ error: DownloadError) {
+    guard stage != .stopping, stage != .ended else { return }
+    ending = error
+    let was = stage
+    stage = .stopping
+    removeTransfers(keepingBytes: isWritable)
+    if !isWritable { dropWaiting() }
+    rescue?.cancel()
+    // The file is still being opened or cleared on the committer; the letter about that ends this.
+    if was == .opening || was == .clearing || was == .preparing { return }
+    guard output != nil else { return end(.failure(error)) }
+    if case .part(let part)? = output { part.cancelWaiters() }
+    barrier()
+    isDrained = false
+  }
+
+  /// A letter came that was awaited when the download was stopped.
+  func stopIfPending() {
+    guard stage == .stopping else { return }
+    if case .part(let part)? = output { part.cancelWaiters() }
+    barrier()
+    isDrained = false
+  }
+
+  func continueStopping() {
+    guard stage == .stopping, isDrained, hasher == nil, rescue == nil else { return }
+    switch output {
+    case .part(let part)?:
+      let keeps = isWritable && part.snapshot().writtenBytes > 0
+      let (mail, id) = (share.mail, id)
+      setup.lane.committer.submit {
+        mail.post(
+          .stopped(
+            Result { () throws(DiskError) in
+              if keeps { _ = try part.commit(.stop) } else { try part.abandonIfEmpty() }
+            }), to: id)
+      }
+    case .stream(let sink)?:
+      sink.close()
+      end(.failure(ending ?? interruptedError()))
+    default: end(.failure(ending ?? interruptedError()))
+    }
+  }
+
+  func stopped(_ result: Result<Void, DiskError>) {
+    var error = ending ?? interruptedError()
+    if case .failure(let failure) = result, error.code == .interrupted {
+      error = DownloadError(failure, kept: nil)
+    }
+    if case .part(let part)? = output {
+      error.kept = kept(part)
+      part.close()
+    }
+    end(.failure(error))
+  }
+
+  /// The disk needs longer than an interruption may take: say how far it is, and leave it to itself.
+  func leaveWithoutDisk() {
+    var error = ending ?? interruptedError()
+    if case .part(let part)? = output { error.kept = kept(part) }
+    error.message += "; the disk did not finish in \(Int(Self.patience)) s"
+    end(.failure(error))
+  }
+
+  private func kept(_ part: PartFile) -> DownloadError.Kept? {
+    let snapshot = part.snapshot()
+    guard snapshot.writtenBytes > 0 else { return nil }
+    return DownloadError.Kept(
+      path: part.partPath, durable: snapshot.durableBytes, written: snapshot.writtenBytes,
+      total: machine?.resource?.length ?? machine?.scheduler?.grid.length, canResume: canResume)
+  }
+
+  func end(_ outcome: Result<DownloadResult, DownloadError>) {
+    publish()
+    stage = .ended
+    removeTransfers(keepingBytes: false)
+    dropWaiting()
+    download.end(outcome)
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulDigest
+internal import HaulDisk
+internal import HaulPlatform
+
+extension Driver {
+  // MARK: Opening the file
+
+  /// Opens the output on the committer, so that no slow disk holds up the engine.
+  func open() {
+    guard let name else { return }
+    stage = .opening
+    let (disk, plan, mail, id) = (share.disk, plan, share.mail, id)
+    setup.lane.committer.submit {
+      let opener = OutputOpener(plan: plan, name: name, disk: disk)
+      if let digest = plan.sha256, opener.mayBeComplete {
+        // Hashing a large file takes long; the committer has other downloads to care for.
+        return startThread(name: "haul-verify") { mail.post(.opened(opener.openOrVerify(digest)), to: id) }
+      }
+      mail.post(.opened(opener.open()), to: id)
+    }
+  }
+
+  func opened(_ result: Result<OpenedOutput, DownloadError>) {
+    guard stage != .stopping else {
+      if case .success(let output) = result { output.abandon() }
+      return end(.failure(ending ?? interruptedError()))
+    }
+    switch result {
+    case .failure(let error): end(.failure(error))
+    case .success(.complete(let length)): endComplete(length: length)
+    case .success(let output):
+      self.output = output
+      if case .stream(let sink) = output {
+        notice(.streaming(to: sink.path))
+        isWritable = true
+      }
+      continueOpening(output)
+    }
+  }
+
+  private func continueOpening(_ output: OpenedOutput) {
+    guard case .part(let part) = output, let state = part.resume else {
+      return machine == nil ? startMachine(resumed: nil) : prepare()
+    }
+    let memory = PartMemory(state: state, plan: plan)
+    switch memory.verdict {
+    case .resume(let file, let bytes):
+      // A probe that was needed to learn the name began at the first byte; the rest begins at the first gap.
+      for connection in connections { engine.loop.remove(connection.transfer) }
+      dropWaiting()
+      resumedBytes = bytes
+      notice(.resuming(bytes: bytes))
+      startMachine(resumed: file)
+      if machine?.isComplete == true { prepare() }
+    case .discard(let why):
+      if memory.bytes > 0 { notice(.discarding(bytes: memory.bytes, why: why)) }
+      clear(part, mismatch: false)
+    case .refuse(let error):
+      part.close()
+      end(.failure(error))
+    }
+  }
+
+  // MARK: Preparing it for bytes
+
+  /// The first answer has told what the file is: give it its grid and its space before the second request.
+  func prepare() {
+    guard let output else {
+      name = FileName.sanitise(machine?.resource?.suggestedName ?? "download")
+      return open()
+    }
+    guard case .part(let part) = output else {
+      stage = .fetching
+      return announce()
+    }
+    stage = .preparing
+    let grid = machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
+    let adopts = resumedBytes > 0 || (machine?.isResuming ?? false)
+    let header = grid.map { makeHeader(grid: $0) }
+    let mail = share.mail
+    let id = id
+    setup.lane.committer.submit {
+      do throws(DiskError) {
+        try part.begin(grid: grid, header: header, adopt: adopts)
+        try part.reserve()
+        mail.post(.begun(.success(())), to: id)
+      } catch {
+        mail.post(.begun(.failure(error)), to: id)
+      }
+    }
+  }
+
+  private func makeHeader(grid: ChunkGrid) -> ManifestHeader {
+    let validator = machine?.resource?.identity.strongest.map(StoredValidator.init)
+    return ManifestHeader(
+      id: ManifestID(high: .random(in: 1...UInt64.max), low: .random(in: 1...UInt64.max)),
+      created: wallClockSeconds(), grid: grid,
+      source: ManifestHeader.storable(source: plan.sourceText) { Digest.sha256(of: $0) },
+      validatorKind: validator?.kind ?? .none,
+      validatorHash: validator?.hash ?? [UInt8](repeating: 0, count: ManifestHeader.validatorHashBytes),
+      expectedDigest: plan.sha256.flatMap { ManifestHeader.ExpectedDigest(algorithm: 1, bytes: $0) },
+      device: 0, inode: 0)
+  }
+
+  func begun(_ result: Result<Void, DiskError>) {
+    guard stage == .preparing, case .part(let part)? = output else { return stopIfPending() }
+    if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
+    stage = .fetching
+    isWritable = true
+    generation = part.snapshot().generation
+    lastCommit = (monotonicSeconds(), 0)
+    for buffer in waiting { dispatch(buffer) }
+    waiting = []
+    startHasher(part)
+    startRescue(part)
+    announce()
+    // Requests for the other connections go out in this turn, not after the next packet.
+    share.mail.wakeUpAgain()
+  }
+
+  private func announce() {
+    guard output?.isStream != true, !canResume, machine?.resource != nil else { return }
+    let why =
+      machine?.resource?.honoursRanges == true
+      ? "the server gives no validator (strong ETag or Last-Modified)" : "the server cannot send a part of a file"
+    notice(.cannotResume(why: why))
+  }
+}

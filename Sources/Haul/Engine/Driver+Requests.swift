@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulPlatform
+internal import HaulTransport
+
+extension Driver {
+  // MARK: Requests of the machine
+
+  func request(_ index: Int, range: ByteRange?, now: Double) {
+    if !connections[index].start(range, route: route, loop: engine.loop) {
+      let failure = TransferFailure(.local, "libcurl could not start a request (memory or descriptors)")
+      machine?.ended(connection: index, .failed(failure, isPassing: true), now: now, dice: .random(in: 0..<1))
+    }
+  }
+
+  // MARK: What connections report
+
+  func judge(_ head: ResponseHead, connection: Connection) -> HeadDecision {
+    guard machine != nil, stage == .probing || stage == .fetching || stage == .preparing || stage == .opening
+    else { return .stop }
+    let wasKnown = machine?.resource != nil
+    let decision =
+      machine?.judge(
+        head, connection: connection.index, now: monotonicSeconds(), wallClock: wallClockSeconds()) ?? .stop
+    // The place that gave the first good answer is asked from now on: mirrors behind a redirector differ.
+    if !wasKnown, machine?.resource != nil { route = connection.route.pinned }
+    return decision
+  }
+
+  func received(_ count: Int, connection: Int) -> (wanted: Int, goesOn: Bool) {
+    engine.loop.movedBytes += count
+    return machine?.received(count, connection: connection) ?? (0, false)
+  }
+
+  /// Sends the same request one redirect further.
+  func follow(_ location: String, connection: Connection) {
+    let now = monotonicSeconds()
+    do throws(TransferFailure) {
+      let next = try connection.route.following(location)
+      let range = connection.range
+      machine?.redirected(connection: connection.index, now: now)
+      if connection.start(range, route: next, loop: engine.loop) { return }
+      throw TransferFailure(.local, "libcurl could not start a request (memory or descriptors)")
+    } catch {
+      machine?.ended(connection: connection.index, .failed(error, isPassing: false), now: now, dice: 0)
+    }
+  }
+
+  func ended(_ outcome: TransferOutcome, connection: Connection) {
+    let ending: RequestEnding
+    switch outcome {
+    case .finished: ending = .finished
+    case .stopped: ending = .stopped
+    case .failed(let failure):
+      ending = .failed(
+        TransferFailure(failure.transferKind, failure.message),
+        isPassing: failure.isPassing)
+    }
+    machine?.ended(
+      connection: connection.index, ending, now: monotonicSeconds(), dice: .random(in: 0..<1))
+  }
+
+  /// Ends every request without a further word, handing on what has come.
+  func removeTransfers(keepingBytes: Bool) {
+    for connection in connections {
+      engine.loop.remove(connection.transfer)
+      if keepingBytes { connection.submitPartial() } else { connection.dropPartial() }
+    }
+  }
+}
+
+extension TransportFailure {
+  fileprivate var transferKind: TransferFailure.Kind {
+    switch kind {
+    case .resolve, .connect, .timeout, .interrupted, .tls, .proxy: .network
+    case .certificate: .untrusted
+    case .malformed: .brokenProtocol
+    case .local: .local
+    }
+  }
+}

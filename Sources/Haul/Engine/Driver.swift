@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulDigest
+internal import HaulDisk
+internal import HaulPlatform
+internal import HaulTransport
+private import Synchronization
+
+/// What a driver is given at its start.
+struct DriverSetup: Sendable {
+  let id: Int
+  let plan: DownloadPlan
+  let download: Download
+  let lane: DiskLane
+  let proxies: ProxySettings
+}
+
+/// One download on the engine's thread: feeds the transfer machine with events, does what it says, and passes
+/// bytes to the disk and letters between the threads. It decides nothing about HTTP or ranges itself.
+///
+/// Stages: opening → probing → preparing → fetching → draining → finishing → ended. Damaged chunks lead from
+/// draining back to fetching; clearing leads back to probing; stopping can follow any but ended. Where the URL
+/// names no file, probing comes before opening.
+final class Driver {
+  enum Stage: Equatable {
+    /// The file is being opened, and what an earlier run left is being read.
+    case opening
+    /// Waiting for the first answer.
+    case probing
+    /// The file is given its length and its space; bytes wait in their buffers.
+    case preparing
+    case fetching
+    /// Everything was received. The writer, the digest and the rescue catch up.
+    case draining
+    /// Everything is being thrown away to begin anew.
+    case clearing
+    case finishing
+    /// Called off or failed; what has come is being made durable.
+    case stopping
+    case ended
+  }
+
+  let setup: DriverSetup
+  let engine: Engine
+  let startedAt = monotonicSeconds()
+  var stage = Stage.opening
+  var machine: TransferMachine?
+  var connections: [Connection] = []
+  var route: Route
+  var output: OpenedOutput?
+  var name: String?
+  var resumedBytes = 0
+  var mostBusy = 0
+  var mismatches = 0
+
+  // Bytes on their way: see Driver+Buffers.
+  let account = PoolAccount()
+  let flow = WriterFlow()
+  var submitted = 0
+  var waiting: [Buffer] = []
+  var isWritable = false
+  var heldSince: Double?
+  var diskWait = 0.0
+  var bufferSize = BufferPool.largestBuffer
+
+  // Commits, digest and rescue: see Driver+Disk.
+  var generation = 0
+  var commitInFlight = false
+  var lastCommit = (at: monotonicSeconds(), written: 0)
+  var hasher: FrontierHasher?
+  var hasherEpoch = 0
+  var hasherOutcome: HasherOutcome?
+  var rescue: Rescue?
+  var isDrained = false
+
+  // The end: see Driver+Ending.
+  var ending: DownloadError?
+  var stopDeadline: Double?
+
+  var id: Int { setup.id }
+  var plan: DownloadPlan { setup.plan }
+  var download: Download { setup.download }
+  var share: EngineShare { engine.share }
+  var hasEnded: Bool { stage == .ended }
+
+  init(setup: DriverSetup, engine: Engine) {
+    self.setup = setup
+    self.engine = engine
+    route = Route(plan: setup.plan)
+    name = setup.plan.name
+  }
+
+  func start() {
+    if name == nil {
+      startMachine(resumed: nil)
+    } else {
+      open()
+    }
+  }
+
+  /// Starts the decisions of one attempt at the file.
+  func startMachine(resumed: ResumedFile?) {
+    var settings = plan.transferSettings
+    // Bytes in order want one connection; so does a second try after a wrong digest, to rule out a bad mix.
+    if output?.isStream == true || mismatches > 0 { settings.connections = .fixed(1) }
+    let machine = TransferMachine(settings: settings, resumed: resumed)
+    self.machine = machine
+    bufferSize = share.pool.bufferSize(connections: machine.mostConnections)
+    let options = plan.transportOptions(proxies: setup.proxies)
+    connections = (0..<machine.mostConnections).map {
+      Connection(
+        index: $0, driver: self, route: route, options: options,
+        receiveBufferBytes: min(256 * 1024, max(16 * 1024, bufferSize)))
+    }
+    stage = .probing
+  }
+
+  // MARK: Turns
+
+  /// One look around, after each round of the loop.
+  /// - Parameter ticks: whether the tenth of a second is over.
+  func turn(now: Double, ticks: Bool) {
+    if machine != nil, stage == .probing || stage == .fetching {
+      for action in machine?.advance(now: now) ?? [] { perform(action, now: now) }
+      if stage == .probing, machine?.resource != nil { prepare() }
+    }
+    guard ticks else { return }
+    mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
+    if heldSince != nil { releaseIfRoom(now: now) }
+    if stage == .fetching || stage == .draining { commitIfDue(now: now) }
+    if let stopDeadline, now >= stopDeadline { leaveWithoutDisk() }
+    publish()
+  }
+
+  private func perform(_ action: TransferAction, now: Double) {
+    switch action {
+    case .request(let index, let range): request(index, range: range, now: now)
+    case .cancel(let index):
+      engine.loop.remove(connections[index].transfer)
+      connections[index].submitPartial()
+      machine?.ended(connection: index, .stopped, now: now, dice: .random(in: 0..<1))
+    case .startOver(let why): startOver(why: why)
+    case .complete: drain()
+    case .fail(let failure): fail(failure)
+    }
+  }
+
+  // MARK: Letters
+
+  func handle(_ event: DriverEvent) {
+    guard stage != .ended else { return }
+    let now = monotonicSeconds()
+    switch event {
+    case .opened(let result): opened(result)
+    case .begun(let result): begun(result)
+    case .roomAvailable: releaseIfRoom(now: now)
+    case .writeFailed(let error): stop(DownloadError(error, kept: nil))
+    case .committed(let result): committed(result)
+    case .drained: drained()
+    case .cleared(let result): cleared(result, now: now)
+    case .damaged(let chunks): damaged(chunks, now: now)
+    case .rescueEnded(let result): rescueEnded(result)
+    case .hashed(let outcome, let epoch): hashed(outcome, epoch: epoch)
+    case .streamHashed(let digest): streamHashed(digest)
+    case .finished(let result): finished(result)
+    case .stopped(let result): stopped(result)
+    case .cancel: cancel(now: now)
+    }
+  }
+
+  func post(_ event: DriverEvent) { share.mail.post(event, to: id) }
+
+  func notice(_ notice: DownloadNotice) { download.notice(notice) }
+
+  /// Puts the present state where everybody can read it.
+  func publish() {
+    let snapshot = output?.snapshot ?? PartSnapshot.nothing
+    let inMemory = machine.map { max(0, $0.receivedBytes) } ?? 0
+    let total = machine?.resource?.length ?? machine?.scheduler?.grid.length
+    download.update { progress in
+      switch stage {
+      case .opening, .probing, .preparing, .clearing: progress.phase = .starting
+      case .fetching: progress.phase = .fetching
+      case .draining, .finishing, .stopping: progress.phase = .finishing
+      case .ended: progress.phase = .ended
+      }
+      progress.name = name
+      progress.total = total
+      progress.written = snapshot.writtenBytes
+      progress.durable = snapshot.durableBytes
+      progress.received = max(snapshot.writtenBytes, min(resumedBytes + inMemory, total ?? .max))
+      progress.hashed = hasher?.hashedBytes ?? 0
+      progress.resumed = resumedBytes
+      progress.connections = machine?.busyConnections ?? 0
+      progress.retries = machine?.retryCount ?? 0
+      progress.canResume = machine?.resource == nil ? nil : canResume
+      progress.diskWait = diskWait
+    }
+  }
+
+  /// Whether the same request can go on from what is kept.
+  var canResume: Bool {
+    guard output?.isStream != true else { return false }
+    return machine?.canResume(hasTrustedDigest: plan.hasTrustedDigest) ?? (resumedBytes > 0)
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulDigest
+internal import HaulDisk
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Where the bytes of a download go, once it is open.
+enum OpenedOutput: Sendable {
+  case part(PartFile)
+  /// A FIFO, a device or `/dev/null`.
+  case stream(StreamSink)
+  /// The final file is there and has the digest that was given. Its length in bytes.
+  case complete(length: Int)
+
+  var isStream: Bool {
+    if case .stream = self { return true }
+    return false
+  }
+
+  var snapshot: PartSnapshot {
+    switch self {
+    case .part(let part): part.snapshot()
+    case .stream(let sink): sink.snapshot
+    case .complete: .nothing
+    }
+  }
+
+  /// Closes what was opened for nothing.
+  func abandon() {
+    switch self {
+    case .part(let part): part.close()
+    case .stream(let sink): sink.close()
+    case .complete: break
+    }
+  }
+}
+
+extension PartSnapshot {
+  static var nothing: PartSnapshot {
+    PartSnapshot(writtenBytes: 0, frontier: 0, durableBytes: 0, writtenChunks: 0, generation: 0)
+  }
+}
+
+/// Opens the output of a download. Blocks as long as the filesystem does: not for the engine's thread.
+struct OutputOpener: Sendable {
+  let plan: DownloadPlan
+  let name: String
+  let disk: any DiskOperations
+
+  private var target: Target { Target(directory: plan.directory, name: name) }
+  private var path: String { plan.directory == "." ? name : "\(plan.directory)/\(name)" }
+
+  /// Whether a file stands under the final name that may be the wanted one.
+  var mayBeComplete: Bool { kind == S_IFREG && !plan.options.overwrites }
+
+  /// The kind bits of what stands under the final name, links followed; nil where there is nothing.
+  private var kind: mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  func open() -> Result<OpenedOutput, DownloadError> {
+    do {
+      switch kind {
+      case S_IFIFO, S_IFCHR, S_IFBLK, S_IFSOCK:
+        return .success(.stream(try StreamSink(path: path, disk: disk, computesDigest: computesDigest)))
+      case S_IFDIR:
+        return .failure(
+          DownloadError(.exists, "\(path) is a folder", advice: "name a file in it, or give the folder with -d"))
+      default:
+        let part = try PartFile.open(
+          target, overwrite: plan.options.overwrites, isDurable: plan.options.isDurable, disk: disk)
+        return .success(.part(part))
+      }
+    } catch let error as DiskError {
+      return .failure(DownloadError(error, kept: nil))
+    } catch {
+      return .failure(DownloadError(.other, "\(error)"))
+    }
+  }
+
+  private var computesDigest: Bool { plan.options.computesDigest || plan.sha256 != nil }
+
+  /// Compares the file that is there with the digest that it should have, before it is called in the way.
+  func openOrVerify(_ digest: [UInt8]) -> Result<OpenedOutput, DownloadError> {
+    let present: (length: Int, sha256: [UInt8])
+    do {
+      present = try FileDigest.sha256(ofFileAt: path)
+    } catch {
+      return open()
+    }
+    if present.sha256 == digest { return .success(.complete(length: present.length)) }
+    return .failure(
+      DownloadError(
+        .exists, "\(path) exists and has another SHA-256 (\(HexDigest(bytes: present.sha256).hex))",
+        advice: "nothing was touched; choose another name with -o, or replace it with --overwrite"))
+  }
+}

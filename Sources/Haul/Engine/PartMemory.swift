@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+internal import HaulDigest
+internal import HaulDisk
+
+/// A validator as a manifest keeps it: not its text, which may identify a person, but its hash.
+struct StoredValidator: Equatable {
+  let kind: ManifestHeader.ValidatorKind
+  let hash: [UInt8]
+
+  init(_ validator: Validator) {
+    switch validator {
+    case .strongETag(let text): (kind, hash) = (.strongETag, Digest.sha256(of: Array(text.utf8)))
+    case .lastModified(let text, _): (kind, hash) = (.lastModified, Digest.sha256(of: Array(text.utf8)))
+    }
+  }
+}
+
+/// Decides whether what an earlier run left may be gone on from.
+struct PartMemory {
+  enum Verdict {
+    case resume(ResumedFile, bytes: Int)
+    /// Not usable, and nobody loses by starting over.
+    case discard(why: String)
+    case refuse(DownloadError)
+  }
+
+  let state: ResumeState
+  let plan: DownloadPlan
+
+  /// Bytes that the partial claims to have.
+  var bytes: Int { present.count }
+
+  /// What needs no fetching for now: chunks that a slot marks, chunks that their sums may prove (they are
+  /// checked beside the download, and fetched again where they fail), and the proven starts of others.
+  private var present: ByteRangeSet {
+    let grid = state.header.grid
+    var set = ByteRangeSet()
+    for run in state.marked.runs(of: true) {
+      set.insert(ByteRange(grid.range(of: run.lowerBound).lower, grid.range(of: run.upperBound - 1).upper))
+    }
+    for chunk in state.rescuable { set.insert(grid.range(of: chunk)) }
+    for prefix in state.prefixes {
+      let start = grid.range(of: prefix.chunk).lower
+      set.insert(ByteRange(start, start + prefix.length))
+    }
+    return set
+  }
+
+  var verdict: Verdict {
+    let header = state.header
+    if plan.options.overwrites, !isSameSource || state.flags.contains(.mismatch) {
+      return .discard(why: "--overwrite")
+    }
+    if state.flags.contains(.mismatch) {
+      return .refuse(
+        DownloadError(
+          .digestMismatch, "an earlier download of \(header.source) did not have its SHA-256",
+          advice: "start over with --overwrite, or compare the digest with its publisher's"))
+    }
+    if let digest = plan.sha256, let stored = header.expectedDigest, stored.bytes != digest {
+      return .refuse(occupied("was begun for another SHA-256"))
+    }
+    guard isSameSource || isSameDigest else {
+      return .refuse(occupied("belongs to another download (\(header.source))"))
+    }
+    let hasDigest = plan.hasTrustedDigest
+    guard header.validatorKind != .none || hasDigest else {
+      return .discard(why: "the server gave no validator, so nobody can tell whether the file is still the same")
+    }
+    return .resume(
+      ResumedFile(grid: header.grid, present: present, change: Self.comparison(header)), bytes: present.count)
+  }
+
+  private var isSameSource: Bool {
+    !state.header.source.isEmpty
+      && state.header.source == ManifestHeader.storable(source: plan.sourceText) { Digest.sha256(of: $0) }
+  }
+
+  private var isSameDigest: Bool {
+    plan.sha256 != nil && state.header.expectedDigest?.bytes == plan.sha256
+  }
+
+  private func occupied(_ why: String) -> DownloadError {
+    DownloadError(
+      .occupied, "the partial there \(why)",
+      advice: "nothing was touched; choose another name with -o, or start over with --overwrite")
+  }
+
+  private static func comparison(_ header: ManifestHeader) -> @Sendable (Identity) -> ResourceChange? {
+    { identity in
+      if let length = identity.length, length != header.grid.length {
+        return .length(was: header.grid.length, is: length)
+      }
+      guard header.validatorKind != .none else { return nil }
+      guard let now = identity.strongest else { return .etagVanished(was: "the stored one") }
+      let stored = StoredValidator(now)
+      if stored.kind == header.validatorKind, stored.hash == header.validatorHash { return nil }
+      switch now {
+      case .strongETag(let text): return .etag(was: nil, is: text)
+      case .lastModified(let text, _): return .lastModified(was: nil, is: text)
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulDigest
+internal import HaulDisk
+internal import HaulPlatform
+
+/// Bytes in order to something that is not a regular file, hashed on their way: they cannot be read back.
+///
+/// Unchecked, because `digest` is touched by the writer's thread alone, in ``write(_:at:)`` and ``finish()``,
+/// both of which only its jobs call.
+final class StreamSink: @unchecked Sendable {
+  let path: String
+  private let file: StreamFile
+  private let digest: Digest?
+  private let emitted = Monitor(0)
+
+  init(path: String, disk: any DiskOperations, computesDigest: Bool) throws {
+    self.path = path
+    digest = computesDigest ? try Digest(.sha256) : nil
+    file = try StreamFile(path: path, disk: disk)
+  }
+
+  var snapshot: PartSnapshot {
+    let count = emitted.withLock { $0 }
+    return PartSnapshot(
+      writtenBytes: count, frontier: count, durableBytes: 0, writtenChunks: 0, generation: 0)
+  }
+
+  /// Emits what of `bytes` was not emitted before. On the writer's thread.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DiskError) {
+    let done = emitted.withLock { $0 }
+    guard offset <= done else {
+      throw DiskError("write to", path, code: 0, kind: .incomplete, detail: "bytes are missing before \(offset)")
+    }
+    let fresh = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(done - offset))
+    guard !fresh.isEmpty else { return }
+    try file.write(fresh)
+    digest?.update(fresh)
+    emitted.signal { $0 += fresh.count }
+  }
+
+  /// The SHA-256 of all that was emitted, or nil where none is computed. Once, on the writer's thread.
+  func finish() -> [UInt8]? { digest?.finish() }
+
+  func close() { file.close() }
+}
