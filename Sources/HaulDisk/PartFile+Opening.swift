@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HaulCore
+
+extension PartFile {
+  /// Opens the data file of a target under its lock, and what a former run left beside it. [committer]
+  ///
+  /// An interrupted finish is completed first. A data file without a usable manifest is emptied (under the lock,
+  /// never unlinked), a manifest of ours without its data file is removed; ``notice`` says so. A sidecar that is
+  /// not ours is left alone, and so is everything where this throws.
+  ///
+  /// - Parameters:
+  ///   - overwrite: go on where the final name exists; it is replaced by the finish and untouched until then.
+  ///   - sync: false makes no sync call at all, here or later.
+  /// - Throws: `.exists` where the final name is taken, `.busy` where another process works on the target,
+  ///   `.foreign` where one of its names is not a file of ours, `.gone` without the directory.
+  package static func open(
+    _ target: Target, overwrite: Bool, sync: Bool = true, disk: any DiskOperations = SystemDisk()
+  ) throws(DiskError) -> PartFile {
+    let directory = try disk.openDirectory(target.directory)
+    do throws(DiskError) {
+      let opener = PartOpener(target: target, disk: disk, directory: directory, syncs: sync)
+      if let final = try disk.status(at: target.name, in: directory) {
+        try opener.settleInterruptedFinish(of: final)
+        try refuse(final, overwrite: overwrite, target, directory)
+      }
+      let part = try opener.acquire()
+      do throws(DiskError) {
+        // A finish in another process may have come between the first look and our lock.
+        if let final = try disk.status(at: target.name, in: directory) {
+          try refuse(final, overwrite: overwrite, target, directory)
+        }
+        return try load(opener, part)
+      } catch {
+        if part.created { try? disk.unlink(target.partName, in: directory, ifStill: part.status) }
+        try? disk.close(part.file)
+        throw error
+      }
+    } catch {
+      try? disk.close(directory)
+      throw error
+    }
+  }
+
+  private static func refuse(
+    _ final: FileStatus, overwrite: Bool, _ target: Target, _ directory: DiskFile
+  ) throws(DiskError) {
+    guard overwrite else {
+      throw DiskError(
+        "download to", directory.path(of: target.name), code: 0, kind: .exists, detail: "the file exists")
+    }
+    guard final.isRegular else {
+      throw DiskError(
+        "overwrite", directory.path(of: target.name), code: 0, kind: .foreign, detail: "it is not a regular file")
+    }
+  }
+
+  private static func load(_ opener: PartOpener, _ part: LockedPart) throws(DiskError) -> PartFile {
+    let (disk, directory, target) = (opener.disk, opener.directory, opener.target)
+    let found = try ManifestFile.load(opener, part)
+    var kept: LoadedManifest?
+    var notice: String?
+    switch found {
+    case .none:
+      if part.status.size > 0 { notice = "\(part.status.size) bytes without a manifest were discarded" }
+    case .usable(let loaded) where !part.created:
+      kept = loaded
+    case .usable(let loaded):
+      try? disk.close(loaded.manifest.file)
+      notice = "a manifest whose data file is gone was removed"
+      try remove(loaded.manifest.identity, opener)
+    case .useless(let reason, let identity):
+      notice = "\(reason); the download starts over"
+      try remove(identity, opener)
+    }
+    if kept == nil, part.status.size > 0 { try disk.truncate(part.file, length: 0) }
+    return PartFile(
+      target: target, syncs: opener.syncs, disk: disk, directory: directory, part: part, loaded: kept,
+      notice: notice)
+  }
+
+  /// The manifest has to be gone for good before its data file is changed.
+  private static func remove(_ manifest: FileStatus, _ opener: PartOpener) throws(DiskError) {
+    try opener.disk.unlink(opener.target.manifestName, in: opener.directory, ifStill: manifest)
+    if opener.syncs { try opener.disk.syncDirectory(opener.directory) }
+  }
+}
