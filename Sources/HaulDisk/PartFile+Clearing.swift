@@ -19,6 +19,7 @@ extension PartFile {
         state.generation += 1
         state.forget()
         state.length = state.grid?.length
+        state.cancelled = false
         if !mismatch { state.begun = false }
       }
       if mismatch { return try flagMismatch(&ledger) }

@@ -76,8 +76,8 @@ extension Driver {
   // MARK: Rescue
 
   /// Chunks of a killed run that no slot marks but that have a sum: their content proves them, or not.
-  func startRescue(_ part: PartFile) {
-    guard resumedBytes > 0, let chunks = part.resume?.rescuable, !chunks.isEmpty else { return }
+  func startRescue(_ part: PartFile, chunks: [Int]) {
+    guard resumedBytes > 0, !chunks.isEmpty else { return }
     let rescue = Rescue(part: part, chunks: chunks)
     self.rescue = rescue
     let (mail, id, committer) = (share.mail, id, setup.lane.committer)
@@ -87,6 +87,7 @@ extension Driver {
   func rescueEnded(_ result: Result<Void, DiskError>) {
     rescue = nil
     if stage == .stopping { return continueStopping() }
+    if stage == .clearing { return continueClearing() }
     if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
     finishIfReady()
   }

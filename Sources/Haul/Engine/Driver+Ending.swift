@@ -40,7 +40,9 @@ extension Driver {
         setup.lane.writer.submit { mail.post(.streamHashed(sink.finish()), to: id) }
       default: break
       }
-    case .clearing: continueClearing()
+    case .clearing:
+      isDrained = true
+      continueClearing()
     case .stopping:
       isDrained = true
       continueStopping()
@@ -84,13 +86,13 @@ extension Driver {
     guard case .part(let part)? = output else { return }
     var digest: [UInt8]?
     if case .digest(let bytes)? = hasherOutcome { digest = bytes }
-    succeed(path: part.finalPath, length: part.snapshot().writtenBytes, digest: digest)
+    succeed(path: pathText, length: part.snapshot().writtenBytes, digest: digest)
   }
 
   func streamHashed(_ digest: [UInt8]?) {
     guard stage == .draining, case .stream(let sink)? = output else { return }
     let length = sink.snapshot.writtenBytes
-    sink.close()
+    do throws(DiskError) { try sink.close() } catch { return end(.failure(DownloadError(error, kept: nil))) }
     if let digest, let wanted = plan.sha256, digest != wanted {
       return end(
         .failure(
@@ -99,6 +101,12 @@ extension Driver {
             advice: "what was written to \(sink.path) cannot be taken back: do not use it")))
     }
     succeed(path: sink.path, length: length, digest: digest)
+  }
+
+  /// Where the file is to be.
+  private var pathText: String {
+    let name = name ?? "download"
+    return plan.directory == "." ? name : plan.directory == "/" ? "/\(name)" : "\(plan.directory)/\(name)"
   }
 
   private func succeed(path: String, length: Int, digest: [UInt8]?) {
@@ -114,11 +122,10 @@ extension Driver {
   }
 
   func endComplete(length: Int) {
-    let path = plan.directory == "." ? name ?? "" : "\(plan.directory)/\(name ?? "")"
     end(
       .success(
         DownloadResult(
-          path: path, length: length, sha256: plan.sha256.map { HexDigest(bytes: $0).hex },
+          path: pathText, length: length, sha256: plan.sha256.map { HexDigest(bytes: $0).hex },
           digestStatus: .verified, receivedBytes: 0, resumedBytes: length,
           seconds: monotonicSeconds() - startedAt, retries: 0, connections: 0, wasComplete: true)))
   }
@@ -166,6 +173,7 @@ extension Driver {
     isWritable = false
     removeTransfers(keepingBytes: false)
     dropWaiting()
+    rescue?.cancel()
     part.cancelWaiters()
     barrier()
     isDrained = false
@@ -173,10 +181,7 @@ extension Driver {
 
   func continueClearing() {
     guard stage == .clearing, case .part(let part)? = output else { return }
-    if !isDrained {
-      isDrained = true
-    }
-    guard hasher == nil else { return }
+    guard isDrained, hasher == nil, rescue == nil else { return }
     let mismatch = clearsForMismatch
     let (mail, id) = (share.mail, id)
     setup.lane.committer.submit {
@@ -188,6 +193,7 @@ extension Driver {
     guard stage == .clearing else { return stopIfPending() }
     if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
     resumedBytes = 0
+    memory = nil
     hasherOutcome = nil
     lastCommit = (now, 0)
     if machine != nil, mismatches == 0 {
@@ -244,17 +250,21 @@ extension Driver {
     guard stage == .stopping, isDrained, hasher == nil, rescue == nil else { return }
     switch output {
     case .part(let part)?:
-      let keeps = isWritable && part.snapshot().writtenBytes > 0
+      let written = part.snapshot().writtenBytes
+      // Nothing of this run and nothing of an earlier one: what is left would only be in the way.
+      let isWorthless = written == 0 && memory == nil && mismatches == 0
+      let keeps = isWritable && written > 0
       let (mail, id) = (share.mail, id)
       setup.lane.committer.submit {
         mail.post(
           .stopped(
             Result { () throws(DiskError) in
-              if keeps { _ = try part.commit(.stop) } else { try part.abandonIfEmpty() }
+              if keeps { _ = try part.commit(.stop) }
+              if isWorthless { try part.remove() }
             }), to: id)
       }
     case .stream(let sink)?:
-      sink.close()
+      try? sink.close()
       end(.failure(ending ?? interruptedError()))
     default: end(.failure(ending ?? interruptedError()))
     }
@@ -284,7 +294,7 @@ extension Driver {
     let snapshot = part.snapshot()
     guard snapshot.writtenBytes > 0 else { return nil }
     return DownloadError.Kept(
-      path: part.partPath, durable: snapshot.durableBytes, written: snapshot.writtenBytes,
+      path: pathText + ".haul-part", durable: snapshot.durableBytes, written: snapshot.writtenBytes,
       total: machine?.resource?.length ?? machine?.scheduler?.grid.length, canResume: canResume)
   }
 

@@ -19,6 +19,9 @@ extension Driver {
         // Hashing a large file takes long; the committer has other downloads to care for.
         return startThread(name: "haul-verify") { mail.post(.opened(opener.openOrVerify(digest)), to: id) }
       }
+      if opener.mayWait {
+        return startThread(name: "haul-open") { mail.post(.opened(opener.open()), to: id) }
+      }
       mail.post(.opened(opener.open()), to: id)
     }
   }
@@ -46,6 +49,7 @@ extension Driver {
       return machine == nil ? startMachine(resumed: nil) : prepare()
     }
     let memory = PartMemory(state: state, plan: plan)
+    self.memory = memory
     switch memory.verdict {
     case .resume(let file, let bytes):
       // A probe that was needed to learn the name began at the first byte; the rest begins at the first gap.
@@ -115,7 +119,7 @@ extension Driver {
     for buffer in waiting { dispatch(buffer) }
     waiting = []
     startHasher(part)
-    startRescue(part)
+    startRescue(part, chunks: memory?.state.rescuable ?? [])
     announce()
     // Requests for the other connections go out in this turn, not after the next packet.
     share.mail.wakeUpAgain()

@@ -50,6 +50,8 @@ final class Driver {
   var route: Route
   var output: OpenedOutput?
   var name: String?
+  /// What an earlier run left, until it is thrown away.
+  var memory: PartMemory?
   var resumedBytes = 0
   var mostBusy = 0
   var mismatches = 0
@@ -73,6 +75,7 @@ final class Driver {
   var hasherOutcome: HasherOutcome?
   var rescue: Rescue?
   var isDrained = false
+  var clearsForMismatch = false
 
   // The end: see Driver+Ending.
   var ending: DownloadError?

@@ -35,7 +35,7 @@ enum OpenedOutput: Sendable {
   func abandon() {
     switch self {
     case .part(let part): part.close()
-    case .stream(let sink): sink.close()
+    case .stream(let sink): try? sink.close()
     case .complete: break
     }
   }
@@ -56,6 +56,9 @@ struct OutputOpener: Sendable {
   private var target: Target { Target(directory: plan.directory, name: name) }
   private var path: String { plan.directory == "." ? name : "\(plan.directory)/\(name)" }
 
+  /// Opening a FIFO waits until somebody reads from it.
+  var mayWait: Bool { kind == S_IFIFO }
+
   /// Whether a file stands under the final name that may be the wanted one.
   var mayBeComplete: Bool { kind == S_IFREG && !plan.options.overwrites }
 
@@ -75,7 +78,7 @@ struct OutputOpener: Sendable {
           DownloadError(.exists, "\(path) is a folder", advice: "name a file in it, or give the folder with -d"))
       default:
         let part = try PartFile.open(
-          target, overwrite: plan.options.overwrites, isDurable: plan.options.isDurable, disk: disk)
+          target, overwrite: plan.options.overwrites, sync: plan.options.isDurable, disk: disk)
         return .success(.part(part))
       }
     } catch let error as DiskError {

@@ -17,7 +17,7 @@ final class StreamSink: @unchecked Sendable {
   init(path: String, disk: any DiskOperations, computesDigest: Bool) throws {
     self.path = path
     digest = computesDigest ? try Digest(.sha256) : nil
-    file = try StreamFile(path: path, disk: disk)
+    file = try StreamFile.open(path, disk: disk)
   }
 
   var snapshot: PartSnapshot {
@@ -42,5 +42,6 @@ final class StreamSink: @unchecked Sendable {
   /// The SHA-256 of all that was emitted, or nil where none is computed. Once, on the writer's thread.
   func finish() -> [UInt8]? { digest?.finish() }
 
-  func close() { file.close() }
+  /// A failure here is one of the last write.
+  func close() throws(DiskError) { try file.close() }
 }
