@@ -89,7 +89,8 @@ struct LimitTests {
     }
   }
 
-  /// The journal's own times decide, so that a slow machine can only make the rate lower, never the test fail.
+  /// The journal's own times decide, so that a slow machine can only make the rate lower, never the test
+  /// fail.
   @Test("the cap is the connection's: many small requests are no faster than one", arguments: [1, 20])
   func perConnection(requests: Int) throws {
     let rate = 2_000_000
