@@ -164,7 +164,8 @@ struct FaultTests {
   func raw() throws {
     let early = "HTTP/1.1 103 Early Hints\r\n\r\n"
     try facing(
-      Fault.preamble(Array(early.utf8)).on(.nth(1)), Fault.rawResponse(Array("SSH-2.0-x\r\n".utf8)).on(.nth(2))
+      Fault.preamble(Array(early.utf8)).on(.nth(1)),
+      Fault.rawResponse(Array("SSH-2.0-x\r\n".utf8)).on(.nth(2))
     ) { origin, client in
       client.ask("/f", [field])
       let early = try client.head()
@@ -181,7 +182,8 @@ struct FaultTests {
     "a rule meets the requests that it names",
     arguments: [
       (RequestMatch.every, [1, 2, 3, 4]), (.nth(2), [2]), (.sinceNth(3), [3, 4]), (.rangeStarts(at: 10), [2]),
-      (.rangeStartsFrom(10), [2, 3]), (.rangeContains(15), [2]), (.withRange, [1, 2, 3]), (.withoutRange, [4]),
+      (.rangeStartsFrom(10), [2, 3]), (.rangeContains(15), [2]), (.withRange, [1, 2, 3]),
+      (.withoutRange, [4]),
       (.withHeader("x-a"), [3]), (.targetContains("k=1"), [4]), (.connection(1), [1, 2, 3, 4]),
       (.connection(2), []), (.not(.withRange), [4]), (.all([.withRange, .sinceNth(2)]), [2, 3]),
       (.custom { $0.fields["X-A"] == "1" }, [3]),

@@ -4,12 +4,6 @@ import Testing
 
 @testable import HaulOrigin
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 struct LimitTests {
   private func configured(_ change: (inout OriginConfiguration) -> Void) -> OriginConfiguration {
     var configuration = OriginConfiguration()
@@ -89,7 +83,8 @@ struct LimitTests {
     }
   }
 
-  /// The journal's own times decide, so that a slow machine can only make the rate lower, never the test fail.
+  /// The journal's own times decide, so that a slow machine can only make the rate lower, never the test
+  /// fail.
   @Test("the cap is the connection's: many small requests are no faster than one", arguments: [1, 20])
   func perConnection(requests: Int) throws {
     let rate = 2_000_000
@@ -106,6 +101,22 @@ struct LimitTests {
       let records = origin.requests()
       let elapsed = try #require(records.last?.ended) - records[0].started
       #expect(Double(elapsed) >= (200_000 / Double(rate) - 0.020) * 1e9)
+    }
+  }
+
+  @Test("a request without a cap in between does not renew the bucket")
+  func noFreshBucket() throws {
+    let capped = OriginResource.reference(seed: 1, length: 10_000, bytesPerSecond: 2_000_000)
+    try withOrigin(["/f": capped, "/free": .reference(seed: 1, length: 1)]) { origin in
+      let client = try RawClient(origin)
+      for _ in 0..<20 {
+        #expect(try client.request("/f").body.count == 10_000)
+        #expect(try client.request("/free").status == 200)
+      }
+      #expect(origin.waitUntilIdle())
+      let records = origin.requests()
+      let elapsed = try #require(records.last?.ended) - records[0].started
+      #expect(elapsed >= 80_000_000)
     }
   }
 

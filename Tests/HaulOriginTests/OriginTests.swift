@@ -76,7 +76,8 @@ struct OriginTests {
       ("If-Match: \"x\"", 412), ("If-Match: W/\"3-186a0\"", 412),
       ("If-Unmodified-Since: Tue, 02 Jan 2024 03:04:05 GMT", 206),
       ("If-Unmodified-Since: Tue, 02 Jan 2024 03:04:04 GMT", 412), ("If-Unmodified-Since: nonsense", 206),
-      ("If-None-Match: \"3-186a0\"", 304), ("If-None-Match: W/\"3-186a0\"", 304), ("If-None-Match: \"x\"", 206),
+      ("If-None-Match: \"3-186a0\"", 304), ("If-None-Match: W/\"3-186a0\"", 304),
+      ("If-None-Match: \"x\"", 206),
       ("If-Modified-Since: Tue, 02 Jan 2024 03:04:05 GMT", 304),
       ("If-Modified-Since: Tue, 02 Jan 2024 03:04:04 GMT", 206),
       ("If-Range: \"3-186a0\"", 206), ("If-Range: \"x\"", 200), ("If-Range: W/\"3-186a0\"", 200),
@@ -116,7 +117,8 @@ struct OriginTests {
     }
   }
 
-  @Test("chunked and close-delimited bodies arrive whole", arguments: [OriginResource.Framing.chunked, .close])
+  @Test(
+    "chunked and close-delimited bodies arrive whole", arguments: [OriginResource.Framing.chunked, .close])
   func framings(framing: OriginResource.Framing) throws {
     var open = resource
     open.framing = framing

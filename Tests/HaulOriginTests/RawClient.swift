@@ -60,7 +60,11 @@ final class RawClient {
         Darwin.send(descriptor, space.baseAddress.map { $0 + sent }, bytes.count - sent, flags)
         #endif
       }
-      if count <= 0 { return }
+      if count <= 0 {
+        // Whichever call meets the reset first is the only one that is told.
+        if errno == ECONNRESET || errno == EPIPE { end = .reset }
+        return
+      }
       sent += count
     }
   }

@@ -15,6 +15,17 @@ struct ReferenceContentTests {
     }
   }
 
+  @Test("where the bytes are put does not change them", arguments: 0..<8)
+  func alignment(shift: Int) {
+    let content = ReferenceContent(seed: 9, length: 4096)
+    var space = [UInt8](repeating: 0, count: 1024)
+    space.withUnsafeMutableBytes { space in
+      content.fill(UnsafeMutableRawBufferPointer(rebasing: space[shift..<shift + 1000]), at: 16)
+    }
+    #expect(Array(space[shift..<shift + 1000]) == content.bytes(in: 16..<1016))
+    #expect(space[shift + 8] == content.bytes(in: 24..<25)[0])
+  }
+
   @Test("every length from an unaligned start is filled and nothing beyond it", arguments: 0..<40)
   func staysInside(count: Int) {
     var space = [UInt8](repeating: 0xEE, count: 64)

@@ -55,11 +55,14 @@ struct RequestHeadTests {
   @Test(
     "a range is cut to the content or unsatisfiable",
     arguments: [
-      (RangeRequest.closed(0, 0), 0..<1), (.closed(9, 99), 9..<10), (.closed(10, 10), nil), (.from(3), 3..<10),
+      (RangeRequest.closed(0, 0), 0..<1), (.closed(9, 99), 9..<10), (.closed(10, 10), nil),
+      (.from(3), 3..<10),
       (.from(10), nil), (.suffix(4), 6..<10), (.suffix(40), 0..<10), (.suffix(0), nil),
       (.closed(0, .max), 0..<10),
     ] as [(RangeRequest, Range<Int>?)])
-  func resolution(request: RangeRequest, range: Range<Int>?) { #expect(request.resolved(length: 10) == range) }
+  func resolution(request: RangeRequest, range: Range<Int>?) {
+    #expect(request.resolved(length: 10) == range)
+  }
 
   @Test("the end of a head is found with CRLF and with LF, and only when it is there")
   func headEnd() {
@@ -83,6 +86,9 @@ struct RequestHeadTests {
 
   @Test(
     "what is no date is none",
-    arguments: ["", "yesterday", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Foo 1994 08:49:37 GMT"])
+    arguments: [
+      "", "yesterday", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49 GMT",
+      "Sun, 06 Foo 1994 08:49:37 GMT",
+    ])
   func noDates(text: String) { #expect(HTTPDate.seconds(text) == nil) }
 }

@@ -7,7 +7,8 @@ import Testing
 struct TokenBucketTests {
   private static let second = 1_000_000_000
 
-  @Test("no window gets more than its time and one bucket", arguments: [1, 10, 4096, 1_000_000, 3_000_000_000])
+  @Test(
+    "no window gets more than its time and one bucket", arguments: [1, 10, 4096, 1_000_000, 3_000_000_000])
   func neverFaster(rate: Int) {
     var bucket = TokenBucket(rate: rate, now: 0)
     var now = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything the origin knows about one path. A value: a request is planned on a copy, so a change made while
-/// a body is on its way shows only from the next request on (like a file replaced by rename).
+/// Everything the origin knows about one path. A value: a request is planned on a copy, so a change made
+/// while a body is on its way shows only from the next request on (like a file replaced by rename).
 package struct OriginResource: Sendable {
   /// How the end of a complete body is marked.
   package enum Framing: Sendable, Hashable {

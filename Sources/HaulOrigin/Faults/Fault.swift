@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way to misbehave. To add one: a case here, and its line in `prepare` (what must be known before the answer
-/// is planned) or in `deform` (what changes the finished plan), both in Fault+Effect.swift.
+/// A way to misbehave. To add one: a case here, and its line in `prepare` (what must be known before the
+/// answer is planned) or in `deform` (what changes the finished plan), both in Fault+Effect.swift.
 ///
 /// Positions are counted in body bytes of the response, from 0; offsets are counted in the content.
+/// A position past the end of the body is never reached.
 package enum Fault: Sendable {
   // The connection
   /// Orderly close (FIN) once so many body bytes are sent.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// IMF-fixdate, the one date format that HTTP still writes (RFC 9110 section 5.6.7). The obsolete forms do not
-/// parse, and a condition with them is ignored.
+/// IMF-fixdate, the one date format that HTTP still writes (RFC 9110 section 5.6.7). The obsolete forms do
+/// not parse, and a condition with them is ignored.
 package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One byte range as asked for (RFC 9110 section 14.1.2). Several ranges in one field are not served: they parse
-/// as nil, and a Range that is ignored gets the whole body.
+/// One byte range as asked for (RFC 9110 section 14.1.2). Several ranges in one field are not served: they
+/// parse as nil, and a Range that is ignored gets the whole body.
 package enum RangeRequest: Sendable, Hashable {
   /// `bytes=a-b`, both inclusive.
   case closed(Int, Int)

@@ -63,7 +63,9 @@ package struct ResponsePlan: Sendable, Equatable {
   init(status: Int, retryAfter: String? = nil, keepsAlive: Bool) {
     let text = Array("\(status) \(ReasonPhrase.text(status))\n".utf8)
     self.status = status
-    self.headers = [HeaderField("Content-Type", "text/plain"), HeaderField("Content-Length", "\(text.count)")]
+    self.headers = [
+      HeaderField("Content-Type", "text/plain"), HeaderField("Content-Length", "\(text.count)"),
+    ]
     self.framing = .contentLength
     self.segments = [.bytes(text)]
     self.keepsAlive = keepsAlive

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A token bucket told as a timetable: it keeps the time at which everything granted so far would have gone out
-/// at exactly the rate. Whoever reserves bytes is told when to send them, in the order of asking, so threads that
-/// share a bucket take fair turns. In any window of t seconds at most `rate * t` bytes and one bucket go out.
+/// A token bucket told as a timetable: it keeps the time at which everything granted so far would have gone
+/// out at exactly the rate. Whoever reserves bytes is told when to send them, in the order of asking, so
+/// threads that share a bucket take fair turns. In any window of t seconds at most `rate * t` bytes and one
+/// bucket go out.
 package struct TokenBucket: Sendable, Equatable {
   /// Bytes per second, 1 or more.
   package private(set) var rate: Int

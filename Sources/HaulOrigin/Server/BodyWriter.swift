@@ -52,7 +52,9 @@ final class BodyWriter {
   private func push(_ bytes: UnsafeRawBufferPointer, payload: Range<Int>, progress: (Int) -> Void) -> Bool {
     var sent = 0
     while sent < bytes.count {
-      guard let taken = socket.sendSome(UnsafeRawBufferPointer(rebasing: bytes[sent...])) else { return false }
+      guard let taken = socket.sendSome(UnsafeRawBufferPointer(rebasing: bytes[sent...])) else {
+        return false
+      }
       let counted = (sent..<sent + taken).clamped(to: payload).count
       sent += taken
       if counted > 0 { progress(counted) }

@@ -52,7 +52,8 @@ extension Connection {
     return nil
   }
 
-  /// Waits for the rate caps; returns how many of `count` bytes may go now, or nil when the connection is gone.
+  /// Waits for the rate caps; returns how many of `count` bytes may go now, or nil when the connection is
+  /// gone.
   private func waitForTurn(_ count: Int) -> Int? {
     let (granted, delay) = pacer.reserve(count, now: Clock.monotonic())
     guard delay > 0 else { return granted }

@@ -70,7 +70,7 @@ final class Connection {
       plan = ResponsePlan(status: failure ?? 400, keepsAlive: false).dated(Clock.wall())
     }
     if isLast || admission.refusal != nil { plan.keepsAlive = false }
-    if let rate = assignment.bytesPerSecond { pacer.limit(to: rate) } else { pacer.unlimit() }
+    pacer.limit(to: assignment.bytesPerSecond)
     let content = assignment.resource?.content ?? .bytes([])
     let (outcome, ending) = perform(plan, content, assignment.sequence)
     end(assignment.sequence, outcome)

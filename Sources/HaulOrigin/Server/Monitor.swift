@@ -6,8 +6,8 @@ import Glibc
 import Darwin
 #endif
 
-/// A state behind a lock, with waiting for a condition on it. Every access wakes the waiters, so that none can
-/// be forgotten; there are few of them (tests, gates), so that this costs nothing.
+/// A state behind a lock, with waiting for a condition on it. Every access wakes the waiters, so that none
+/// can be forgotten; there are few of them (tests, gates), so that this costs nothing.
 ///
 /// Sendable because `state` and `waiters` are touched only while `mutex` is held.
 final class Monitor<State: Sendable>: @unchecked Sendable {

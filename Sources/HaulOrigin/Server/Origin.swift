@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// An HTTP/1.1 origin on 127.0.0.1 inside this process, which serves generated content, misbehaves as told, and
-/// keeps a journal of what it saw. All members may be called from any thread.
+/// An HTTP/1.1 origin on 127.0.0.1 inside this process, which serves generated content, misbehaves as told,
+/// and keeps a journal of what it saw. All members may be called from any thread.
 package final class Origin: Sendable {
   private let state: Monitor<OriginState>
   private let running = Mutex<Running?>(nil)
@@ -37,8 +37,8 @@ package final class Origin: Sendable {
     }
   }
 
-  /// Cuts every connection, joins every thread and closes every descriptor. The journal stays readable. May be
-  /// called more than once.
+  /// Cuts every connection, joins every thread and closes every descriptor. The journal stays readable. May
+  /// be called more than once.
   package func stop() {
     let stopped = running.withLock { running in
       defer { running = nil }
@@ -59,7 +59,8 @@ package final class Origin: Sendable {
 
   // MARK: Resources and configuration
 
-  /// Puts a resource in place of any other at this path (no query), with its counters as they are in the value.
+  /// Puts a resource in place of any other at this path (no query), with its counters as they are in the
+  /// value.
   package func put(_ resource: OriginResource, at path: String) {
     state.withLock { $0.resources[path] = resource }
   }
@@ -67,6 +68,7 @@ package final class Origin: Sendable {
   package func remove(_ path: String) { state.withLock { $0.resources[path] = nil } }
 
   /// Changes a resource where it is; later requests see it. Nothing happens when there is none.
+  /// `change` runs with the origin locked and must not call it.
   package func update(_ path: String, _ change: (inout OriginResource) -> Void) {
     state.withLock { state in
       guard var resource = state.resources[path] else { return }
@@ -89,15 +91,15 @@ package final class Origin: Sendable {
 
   // MARK: Journal
 
-  /// A snapshot of everything so far. A client may have the last byte of a response shortly before the journal
-  /// says so: see `waitUntilIdle`.
+  /// A snapshot of everything so far. A client may have the last byte of a response shortly before the
+  /// journal says so: see `waitUntilIdle`.
   package func journal() -> Journal { state.withLock { $0.journal } }
 
   /// A snapshot of the requests so far, in order of arrival.
   package func requests() -> [RequestRecord] { journal().requests }
 
-  /// Blocks the calling thread until the journal satisfies `condition`, or the time is up; says which. Looked at
-  /// again after every change, body progress included. The condition runs with the origin locked.
+  /// Blocks the calling thread until the journal satisfies `condition`, or the time is up; says which. Looked
+  /// at again after every change, body progress included. The condition runs with the origin locked.
   package func waitUntil(timeout: Duration = .seconds(10), _ condition: (Journal) -> Bool) -> Bool {
     let parts = timeout.components
     let nanoseconds = Int(parts.seconds) * 1_000_000_000 + Int(parts.attoseconds / 1_000_000_000)

@@ -25,7 +25,8 @@ package struct OriginConfiguration: Sendable {
   package var connectionLimit: Limit?
   /// Requests answered at once. A refused one leaves its connection open.
   package var requestLimit: Limit?
-  /// Cap of each connection in body bytes per second, over all its requests. A lower one of the resource wins.
+  /// Cap of each connection in body bytes per second, over all its requests. A lower one of the resource
+  /// wins.
   package var bytesPerSecondPerConnection: Int?
   /// Cap of all connections together, shared in fair turns.
   package var bytesPerSecondTotal: Int?

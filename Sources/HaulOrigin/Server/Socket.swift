@@ -46,8 +46,8 @@ struct Socket: Sendable {
 
   enum Wake { case time, input, gone }
 
-  /// Waits at most so long (nil: for ever) for what `noticing` names. A connection that is reset, or shut down
-  /// by `shutDown`, always ends it as `.gone`.
+  /// Waits at most so long (nil: for ever) for what `noticing` names. A connection that is reset, or shut
+  /// down by `shutDown`, always ends it as `.gone`.
   func rest(nanoseconds: Int?, noticing: Noticing) -> Wake {
     let deadline = nanoseconds.map { Clock.monotonic() + $0 }
     while true {
@@ -75,8 +75,8 @@ struct Socket: Sendable {
     #endif
   }
 
-  /// Closes in order: FIN, then the descriptor. What the client sent meanwhile is read first, because closing a
-  /// socket with unread input sends a RST, which can destroy the answer on its way.
+  /// Closes in order: FIN, then the descriptor. What the client sent meanwhile is read first, because closing
+  /// a socket with unread input sends a RST, which can destroy the answer on its way.
   func finish() {
     _ = shutdown(descriptor, Int32(SHUT_WR))
     withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
