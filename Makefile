@@ -16,9 +16,10 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 SWIFT_JOBS := $(if $(JOBS),-j $(JOBS))
 # Apple's systems bring the Swift runtime along, and its linker refuses a static one.
 STATIC := $(if $(filter Darwin,$(shell uname -s)),,--static-swift-stdlib)
-RELEASE := swift build -c release --product haul $(STATIC) $(SWIFT_JOBS)
+# Without a run path of its own, an installed haul never loads a library that somebody left beside it.
+RELEASE := swift build -c release --product haul $(STATIC) --disable-local-rpath $(SWIFT_JOBS)
 # What the release binary is made of: `sudo make install` after `make build` must not need a compiler.
-INPUTS := Package.swift $(shell find Sources -type f 2>/dev/null)
+INPUTS := Makefile Package.swift $(shell find Sources -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test build install package format lint bench-loopback clean

@@ -156,6 +156,10 @@ apt_install() {
   as_root "${quiet[@]}" update >&2 || say "apt-get update failed; trying with the lists at hand"
   case " $* " in *" nginx "*) forbid_services ;; esac
   as_root "${quiet[@]}" install -y --no-install-recommends "$@" >&2
+  # Nor at the next boot: who came for a test did not ask for a web server on port 80.
+  case " $* " in
+    *" nginx "*) if have systemctl; then as_root systemctl --quiet disable nginx.service >&2 || true; fi ;;
+  esac
 }
 
 # Installs the named things if this machine lets us; else leaves the line to type in `advice`.
@@ -200,8 +204,9 @@ if [ ${#needed[@]} -gt 0 ]; then
   install_all "${needed[@]}" || true
   look
   if [ ${#needed[@]} -gt 0 ]; then
-    say "missing: ${needed[*]} (libcurl must be $curl_floor or newer). Type this line, then run make again:"
+    say "missing: ${needed[*]}. Type this line, then run make again:"
     printf '  %s\n' "$advice" >&2
+    case " ${needed[*]} " in *" libcurl "*) say "(libcurl must be $curl_floor or newer)" ;; esac
     exit 1
   fi
 fi

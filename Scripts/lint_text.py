@@ -13,13 +13,19 @@ SOURCE_SUFFIXES = {".swift", ".c", ".h", ".py", ".sh"}
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".md", ".modulemap", ".json", ".1"}
 # Beyond this a Swift file has more than one job.
 SWIFT_LINES = 500
+# swift format sees to the Swift files.
+COLUMNS = 120
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
+def not_licensed(lines):
+    return not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3])
+
+
 def findings_in(path, text):
     lines = text.split("\n")
-    if path.suffix in SOURCE_SUFFIXES and not any("SPDX-License-Identifier: Apache-2.0" in l for l in lines[:3]):
+    if path.suffix in SOURCE_SUFFIXES and not_licensed(lines):
         yield 1, "no SPDX line at the top"
     if text and not text.endswith("\n"):
         yield len(lines), "no newline at the end"
@@ -28,6 +34,8 @@ def findings_in(path, text):
             yield number, "merge conflict left behind"
         if line != line.rstrip() and path.suffix in SOURCE_SUFFIXES:
             yield number, "space at the end of the line"
+        if path.suffix == ".py" and len(line) > COLUMNS:
+            yield number, f"more than {COLUMNS} columns"
         if "\t" in line and path.suffix in SOURCE_SUFFIXES:
             yield number, "tab"
     if path.suffix == ".swift" and len(lines) - 1 > SWIFT_LINES:

@@ -42,7 +42,10 @@ COPYRIGHT
 # dpkg-shlibdeps reads the name of the package from a debian/control of its own form.
 mkdir "$work/debian"
 printf 'Source: haul\n\nPackage: haul\nArchitecture: any\n' >"$work/debian/control"
-depends=$(cd "$work" && dpkg-shlibdeps -O "root/usr/bin/haul" | sed -n 's/^shlibs:Depends=//p')
+# The symbols alone would allow any libcurl of the last decades; what they do is right from 7.88 on.
+depends=$(cd "$work" && dpkg-shlibdeps -O --warnings=0 root/usr/bin/haul |
+  sed -n -e 's/\(libcurl4[a-z0-9]*\) (>= [^)]*)/\1 (>= 7.88)/' -e 's/^shlibs:Depends=//p')
+[ -n "$depends" ] || { echo "package: dpkg-shlibdeps found no dependencies" >&2; exit 1; }
 
 mkdir "$root/DEBIAN"
 cat >"$root/DEBIAN/control" <<CONTROL
