@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HaulDisk
+package import HaulDisk
 internal import HaulTransport
 private import Synchronization
 

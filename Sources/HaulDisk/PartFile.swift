@@ -133,6 +133,16 @@ package struct PartSnapshot: Equatable, Sendable {
   package let writtenChunks: Int
   /// Counts the clears; buffers of an older one are dropped.
   package let generation: Int
+
+  package init(
+    writtenBytes: Int = 0, frontier: Int = 0, durableBytes: Int = 0, writtenChunks: Int = 0, generation: Int = 0
+  ) {
+    self.writtenBytes = writtenBytes
+    self.frontier = frontier
+    self.durableBytes = durableBytes
+    self.writtenChunks = writtenChunks
+    self.generation = generation
+  }
 }
 
 /// What a manifest of a former run offers.

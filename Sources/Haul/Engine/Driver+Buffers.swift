@@ -3,6 +3,7 @@
 internal import HaulCore
 internal import HaulDisk
 internal import HaulPlatform
+internal import HaulTransport
 internal import Synchronization
 
 /// What the writer's jobs and the driver count together.

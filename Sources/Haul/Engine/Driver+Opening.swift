@@ -4,6 +4,7 @@ internal import HaulCore
 internal import HaulDigest
 internal import HaulDisk
 internal import HaulPlatform
+internal import HaulTransport
 
 extension Driver {
   // MARK: Opening the file

@@ -178,7 +178,7 @@ final class Driver {
 
   /// Puts the present state where everybody can read it.
   func publish() {
-    let snapshot = output?.snapshot ?? PartSnapshot.nothing
+    let snapshot = output?.snapshot ?? PartSnapshot()
     let inMemory = machine.map { max(0, $0.receivedBytes) } ?? 0
     let total = machine?.resource?.length ?? machine?.scheduler?.grid.length
     download.update { progress in

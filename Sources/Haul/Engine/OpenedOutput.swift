@@ -27,7 +27,7 @@ enum OpenedOutput: Sendable {
     switch self {
     case .part(let part): part.snapshot()
     case .stream(let sink): sink.snapshot
-    case .complete: .nothing
+    case .complete: PartSnapshot()
     }
   }
 
@@ -38,12 +38,6 @@ enum OpenedOutput: Sendable {
     case .stream(let sink): try? sink.close()
     case .complete: break
     }
-  }
-}
-
-extension PartSnapshot {
-  static var nothing: PartSnapshot {
-    PartSnapshot(writtenBytes: 0, frontier: 0, durableBytes: 0, writtenChunks: 0, generation: 0)
   }
 }
 

@@ -24,7 +24,7 @@ struct PartPrefix: PrefixSource {
     do throws(DiskError) {
       try part.read(into: buffer, at: offset)
     } catch {
-      throw .unreadable("\(error)")
+      throw .unreadable(offset: offset, code: error.code)
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HaulCore
 internal import HaulDigest
 internal import HaulDisk
 internal import HaulPlatform
@@ -22,8 +23,7 @@ final class StreamSink: @unchecked Sendable {
 
   var snapshot: PartSnapshot {
     let count = emitted.withLock { $0 }
-    return PartSnapshot(
-      writtenBytes: count, frontier: count, durableBytes: 0, writtenChunks: 0, generation: 0)
+    return PartSnapshot(writtenBytes: count, frontier: count)
   }
 
   /// Emits what of `bytes` was not emitted before. On the writer's thread.
