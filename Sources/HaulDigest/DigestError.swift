@@ -24,7 +24,7 @@ package enum DigestError: Error, Equatable, Sendable, CustomStringConvertible {
     case .wrongLength(let expected, let found):
       "the file is complete at \(found) bytes but should have \(expected)"
     case .damaged(let chunk):
-      "chunk \(chunk) reads back differently from what was written, again and again: suspect the disk or memory"
+      "chunk \(chunk) keeps reading back differently from what was written: suspect the disk or the memory"
     }
   }
 }

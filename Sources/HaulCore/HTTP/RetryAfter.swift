@@ -15,6 +15,8 @@ package enum RetryAfter {
       return min(FieldText.decimal(digits) ?? longest, longest)
     }
     guard let date = HTTPDate.parse(text) else { return nil }
-    return date <= now ? 0 : min(date - now, longest)
+    if date <= now { return 0 }
+    let (wait, overflow) = date.subtractingReportingOverflow(now)
+    return overflow ? longest : min(wait, longest)
   }
 }
