@@ -66,7 +66,7 @@ let package = Package(
     .target(name: "HaulOrigin", dependencies: ["CPlatform"], swiftSettings: strict),
 
     .executableTarget(
-      name: "HaulCommand", dependencies: ["Haul", "HaulOrigin", argumentParser],
+      name: "HaulCommand", dependencies: ["Haul", "HaulCore", "HaulDigest", "HaulOrigin", argumentParser],
       path: "Sources/haul", swiftSettings: strict),
 
     // Tests: one target per module; TestSupport is theirs alone.

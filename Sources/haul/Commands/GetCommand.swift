@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Haul
+
+/// `haul URL…`: the default subcommand.
+struct GetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get", abstract: "Fetch files (the default).")
+
+  @Argument(help: "What to fetch, http or https. Several are several files, one after the other.")
+  var urls: [String]
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("Where to put it; also a FIFO, a device or /dev/null.", valueName: "file"))
+  var output: String?
+
+  @Option(
+    name: [.customShort("d"), .customLong("directory")],
+    help: ArgumentHelp("The folder to put it in.", valueName: "dir"))
+  var directory: String?
+
+  @Option(
+    name: [.customShort("c"), .customLong("connections")],
+    help: ArgumentHelp("How many connections to keep busy, or auto.", valueName: "n|auto"))
+  var connections = ConnectionsArgument.automatic
+
+  @Option(help: ArgumentHelp("The SHA-256 that the file must have.", valueName: "hex"))
+  var sha256: String?
+
+  @Flag(name: .customLong("no-digest"), help: "Do not compute the SHA-256.")
+  var noDigest = false
+
+  @Flag(
+    name: .customLong("no-sync"),
+    help: "Never wait for the disk: a power loss can then take the file, even a finished one.")
+  var noSync = false
+
+  @Option(
+    name: [.customShort("H"), .customLong("header")],
+    help: ArgumentHelp("A further request header, to the URL's own origin only.", valueName: "name: value"))
+  var headers: [String] = []
+
+  @Option(help: ArgumentHelp("Trust the certificates in this PEM file.", valueName: "file"))
+  var cacert: String?
+
+  @Option(help: ArgumentHelp("Give up after so many attempts in a row without a new byte.", valueName: "n"))
+  var retries = 5
+
+  @Option(
+    name: .customLong("connect-timeout"),
+    help: ArgumentHelp("How long one connection may take to open.", valueName: "seconds"))
+  var connectTimeout = 30.0
+
+  @Flag(help: "Replace an existing file; start over a partial of another source.")
+  var overwrite = false
+
+  @Flag(
+    name: .customLong("accept-unframed"),
+    help: "Accept an answer whose end cannot be told from a cut connection.")
+  var acceptUnframed = false
+
+  @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+  var quiet = false
+
+  func validate() throws {
+    guard !urls.isEmpty else { throw ValidationError("No URL was given.") }
+    if urls.count > 1, output != nil || sha256 != nil {
+      throw ValidationError("-o and --sha256 belong to one URL; \(urls.count) were given.")
+    }
+    if noDigest, sha256 != nil { throw ValidationError("--sha256 and --no-digest contradict each other.") }
+    if output != nil, directory != nil { throw ValidationError("-o and -d contradict each other.") }
+  }
+
+  func run() async throws {
+    var configuration = Downloader.Configuration()
+    configuration.environment = Terminal.environment
+    let downloader = try Downloader(configuration)
+    var status: Int32 = 0
+    for url in urls {
+      let outcome = await fetch(url, with: downloader)
+      guard case .failure(let error) = outcome else { continue }
+      if status == 0 { status = ExitStatus.of(error.code) }
+      if error.code == .interrupted { break }
+    }
+    if SignalTrap.received != 0, status == ExitStatus.interrupted { status = 128 + SignalTrap.received }
+    if status != 0 { throw ExitCode(status) }
+  }
+
+  private func fetch(
+    _ url: String, with downloader: Downloader
+  ) async -> Result<DownloadResult, DownloadError> {
+    let download = downloader.start(request(url))
+    SignalTrap.onInterrupt { download.cancel() }
+    return await Display(quiet: quiet).follow(download)
+  }
+
+  private func request(_ url: String) -> DownloadRequest {
+    var options = DownloadOptions()
+    options.connections = connections.choice
+    options.retries = retries
+    options.connectTimeout = connectTimeout
+    options.caFile = cacert
+    options.isDurable = !noSync
+    options.computesDigest = !noDigest
+    options.overwrites = overwrite
+    options.acceptsUnframed = acceptUnframed
+    return DownloadRequest(
+      url: url, output: output.map { .file($0) } ?? .directory(directory ?? "."), sha256: sha256,
+      headers: headers, options: options)
+  }
+}
+
+/// `-c N` or `-c auto`.
+enum ConnectionsArgument: ExpressibleByArgument {
+  case automatic
+  case fixed(Int)
+
+  init?(argument: String) {
+    if argument == "auto" {
+      self = .automatic
+    } else if let count = Int(argument), (1...256).contains(count) {
+      self = .fixed(count)
+    } else {
+      return nil
+    }
+  }
+
+  var defaultValueDescription: String {
+    switch self {
+    case .automatic: "auto"
+    case .fixed(let count): "\(count)"
+    }
+  }
+
+  var choice: DownloadOptions.Connections {
+    switch self {
+    case .automatic: .automatic
+    case .fixed(let count): .fixed(count)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers as people read them. Pure.
+enum Quantities {
+  /// "999 B", "1.0 MB", "12.3 GB", "1.05 TB": decimal units, three digits or a little more.
+  static func bytes(_ count: Int) -> String {
+    if count < 1000 { return "\(count) B" }
+    var value = Double(count)
+    var unit = 0
+    while value >= 999.5, unit < 6 {
+      value /= 1000
+      unit += 1
+    }
+    let digits = value < 10 && unit >= 3 ? 2 : value < 99.95 ? 1 : 0
+    return "\(fixed(value, digits)) \(["B", "kB", "MB", "GB", "TB", "PB", "EB"][unit])"
+  }
+
+  static func rate(_ bytesPerSecond: Double) -> String { bytes(Int(max(0, bytesPerSecond))) + "/s" }
+
+  /// "0:07", "12:34", "3:04:05", "2 d 3 h".
+  static func duration(_ seconds: Double) -> String {
+    guard seconds.isFinite, seconds < 8_640_000 else { return "—" }
+    let whole = Int(max(0, seconds).rounded(.up))
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+    if hours >= 48 { return "\(hours / 24) d \(hours % 24) h" }
+    if hours > 0 { return "\(hours):\(two(minutes)):\(two(rest))" }
+    return "\(minutes):\(two(rest))"
+  }
+
+  /// "0.42 s", "12.3 s", "4 min 10 s": how long something took.
+  static func elapsed(_ seconds: Double) -> String {
+    if seconds < 10 { return fixed(seconds, 2) + " s" }
+    if seconds < 60 { return fixed(seconds, 1) + " s" }
+    let whole = Int(seconds.rounded())
+    if whole < 3600 { return "\(whole / 60) min \(whole % 60) s" }
+    return "\(whole / 3600) h \(whole / 60 % 60) min"
+  }
+
+  private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+  /// A number with a fixed count of digits after the point, without Foundation.
+  static func fixed(_ value: Double, _ digits: Int) -> String {
+    var scale = 1
+    for _ in 0..<digits { scale *= 10 }
+    let scaled = Int((abs(value) * Double(scale)).rounded())
+    let sign = value < 0 && scaled > 0 ? "-" : ""
+    if digits == 0 { return "\(sign)\(scaled)" }
+    let fraction = String(scaled % scale)
+    return "\(sign)\(scaled / scale)." + String(repeating: "0", count: digits - fraction.count) + fraction
+  }
+}

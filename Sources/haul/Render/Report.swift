@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Haul
+
+/// What the command says about a download beside its live line. Pure: values in, lines out.
+enum Report {
+  static func summary(_ result: DownloadResult) -> [String] {
+    let path = TerminalSafe.escaped(result.path)
+    if result.wasComplete {
+      return ["\(path): already complete, verified (\(Quantities.bytes(result.length)))"]
+    }
+    var line = "\(path): \(Quantities.bytes(result.length)) in \(Quantities.elapsed(result.seconds))"
+    if result.seconds > 0 {
+      line += ", \(Quantities.rate(Double(result.receivedBytes) / result.seconds))"
+    }
+    if result.resumedBytes > 0 { line += ", \(Quantities.bytes(result.resumedBytes)) of it from before" }
+    if result.retries > 0 { line += ", \(result.retries) \(result.retries == 1 ? "retry" : "retries")" }
+    guard let sha256 = result.sha256 else { return [line] }
+    let status = result.digestStatus == .verified ? "verified" : "computed"
+    return [line, "sha256 \(sha256) \(status)"]
+  }
+
+  static func error(_ error: DownloadError) -> [String] {
+    var lines = ["haul: \(TerminalSafe.escaped(error.message))"]
+    if let kept = error.kept { lines.append("haul: " + keptLine(kept)) }
+    if let advice = error.advice {
+      lines.append("haul: \(TerminalSafe.escaped(advice))")
+    } else if error.code == .interrupted {
+      lines.append(
+        error.kept?.canResume == true
+          ? "haul: run the same command again to go on from there" : "haul: the same command starts over")
+    }
+    return lines
+  }
+
+  private static func keptLine(_ kept: DownloadError.Kept) -> String {
+    let total = kept.total.map { " of \(Quantities.bytes($0))" } ?? ""
+    let durable =
+      kept.durable >= kept.written
+      ? "all of it durable" : "\(Quantities.bytes(kept.durable)) of it durable, the rest only written"
+    return "kept \(Quantities.bytes(kept.written))\(total) in \(TerminalSafe.escaped(kept.path)), \(durable)"
+      + (kept.canResume ? "" : "; it cannot be gone on from")
+  }
+
+  static func notice(_ notice: DownloadNotice) -> String {
+    let text =
+      switch notice {
+      case .cannotResume(let why): "an interruption will start over: \(why)"
+      case .streaming(let to): "writing to \(to) in order, over one connection; an interruption starts over"
+      case .resuming(let bytes): "going on: \(Quantities.bytes(bytes)) are there already"
+      case .discarding(let bytes, let why): "starting over, \(Quantities.bytes(bytes)) of before are not used: \(why)"
+      case .startingOver(let why): "fetching everything again: \(why)"
+      case .damagedChunks(let count):
+        "\(count) damaged \(count == 1 ? "chunk" : "chunks") on the disk, fetched again"
+      }
+    return "haul: " + TerminalSafe.escaped(text)
+  }
+
+  /// A line for logs, every few seconds.
+  static func plain(_ progress: DownloadProgress, rate: Double?) -> String {
+    var line = "haul: \(TerminalSafe.escaped(progress.name ?? "…")): \(Quantities.bytes(progress.received))"
+    if let total = progress.total {
+      let percent = total == 0 ? 100 : Int(Double(progress.received) / Double(total) * 100)
+      line += " of \(Quantities.bytes(total)) (\(percent)%)"
+    }
+    if let rate { line += ", \(Quantities.rate(rate))" }
+    return line + ", \(progress.connections) \(progress.connections == 1 ? "connection" : "connections")"
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The three standard streams as the command uses them.
+enum Terminal {
+  static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+  /// Columns of the terminal behind standard error, or 80.
+  static var columns: Int {
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
+  /// Whether block characters can be shown.
+  static var isUTF8: Bool {
+    for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+      if let value = getenv(name), value[0] != 0 {
+        let text = String(cString: value).lowercased()
+        return text.contains("utf-8") || text.contains("utf8")
+      }
+    }
+    return false
+  }
+
+  static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+
+  static func printError(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
+
+  /// Writes without a line end to standard error, in one call, so that nothing flickers.
+  static func draw(_ text: String) { write(text, to: STDERR_FILENO) }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in
+      var done = 0
+      while done < bytes.count {
+        #if canImport(Glibc)
+        let count = Glibc.write(descriptor, bytes.baseAddress! + done, bytes.count - done)
+        #else
+        let count = Darwin.write(descriptor, bytes.baseAddress! + done, bytes.count - done)
+        #endif
+        if count < 0 && errno == EINTR { continue }
+        if count <= 0 { return }
+        done += count
+      }
+    }
+  }
+
+  /// The process's environment, for proxies.
+  static var environment: [String: String] {
+    var result: [String: String] = [:]
+    var entry = environ
+    while let line = entry.pointee {
+      let text = String(cString: line)
+      if let equals = text.firstIndex(of: "=") {
+        result[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      entry += 1
+    }
+    return result
+  }
+}
