@@ -67,7 +67,7 @@ let package = Package(
 
     .executableTarget(
       name: "HaulCommand", dependencies: ["Haul", "HaulCore", "HaulDigest", "HaulOrigin", argumentParser],
-      path: "Sources/haul", swiftSettings: strict),
+      swiftSettings: strict),
 
     // Tests: one target per module; TestSupport is theirs alone.
     .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
