@@ -114,17 +114,22 @@ final class Driver {
     connections = (0..<machine.mostConnections).map {
       Connection(
         index: $0, driver: self, route: route, options: options,
-        receiveBufferBytes: min(256 * 1024, max(16 * 1024, bufferSize)))
+        receiveBufferBytes: min(Self.receiveBufferBytes, max(16 * 1024, bufferSize)))
     }
     stage = .probing
   }
+
+  /// What libcurl takes from the kernel at a time: large enough that system calls do not count, small enough
+  /// that the bytes are still in the processor's cache when they are copied on.
+  private static let receiveBufferBytes = 128 * 1024
 
   // MARK: Turns
 
   /// One look around, after each round of the loop.
   /// - Parameter ticks: whether the tenth of a second is over.
   func turn(now: Double, ticks: Bool) {
-    if machine != nil, stage == .probing || stage == .fetching {
+    // A download whose disk stands still asks for nothing more.
+    if machine != nil, heldSince == nil, stage == .probing || stage == .fetching {
       for action in machine?.advance(now: now) ?? [] { perform(action, now: now) }
       if stage == .probing, machine?.resource != nil { prepare() }
     }
