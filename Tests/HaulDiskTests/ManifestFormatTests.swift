@@ -6,8 +6,8 @@ import Testing
 
 @testable import HaulDisk
 
-/// Keeps the annotated dump in Docs/manifest-format.md true: it is made anew from a fixed download, and the page
-/// must hold the very lines.
+/// Keeps the annotated dump in Docs/manifest-format.md true: it is made anew from a fixed download, and the
+/// page must hold the very lines.
 @Suite struct ManifestFormatTests {
   /// The whole manifest of a download of 2.5 chunks: two whole chunks by way of a clean stop, and a prefix.
   static func sample() throws -> (bytes: [UInt8], layout: ManifestLayout) {

@@ -145,7 +145,7 @@ import Testing
     #expect(kind { () throws(DiskError) in _ = try PartFile.open(target, overwrite: false) } == .gone)
   }
 
-  @Test func `a part renamed between open and lock is not the one that gets locked`() throws {
+  @Test func `a part replaced between open and lock is not the one that gets locked`() throws {
     try shop.put([1, 2, 3], at: shop.partPath)
     let (from, to) = (shop.partPath, shop.folder + "/elsewhere")
     let once = Monitor(true)
@@ -155,7 +155,10 @@ import Testing
           defer { if line == "lock part" { flag = false } }
           return flag && line == "lock part"
         }
-        if go { rename(from, to) }
+        if go {
+          rename(from, to)
+          close(open(from, O_CREAT | O_WRONLY, 0o600))
+        }
       }
     }
     let part = try shop.open()
