@@ -124,10 +124,9 @@ final class Driver {
   /// One look around, after each round of the loop.
   /// - Parameter ticks: whether the tenth of a second is over.
   func turn(now: Double, ticks: Bool) {
-    if machine != nil, stage == .probing || stage == .fetching {
-      for action in machine?.advance(now: now) ?? [] { perform(action, now: now) }
-      if stage == .probing, machine?.resource != nil { prepare() }
-    }
+    // First of all: a small file may have come whole in one round with its head, and still needs its place.
+    if stage == .probing, machine?.resource != nil { prepare() }
+    if isActive { for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) } }
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
     if heldSince != nil { releaseIfRoom(now: now) }
@@ -135,6 +134,9 @@ final class Driver {
     if let stopDeadline, now >= stopDeadline { leaveWithoutDisk() }
     publish()
   }
+
+  /// Whether the machine's actions are carried out.
+  private var isActive: Bool { stage == .probing || stage == .fetching }
 
   private func perform(_ action: TransferAction, now: Double) {
     switch action {
