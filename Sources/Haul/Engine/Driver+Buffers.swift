@@ -67,8 +67,10 @@ extension Driver {
 
   /// After each piece of a body: stops reading where the next piece would go beyond this download's share.
   func checkRoom() {
-    guard heldSince == nil, !share.pool.hasRoom(for: account, bytes: bufferSize) else { return }
+    guard !share.pool.hasRoom(for: account, bytes: bufferSize) else { return }
     let now = monotonicSeconds()
+    // A request that began since (a redirect) is not held yet.
+    if heldSince != nil { return setHeld(true, now: now) }
     heldSince = now
     setHeld(true, now: now)
     askForRoom()

@@ -135,8 +135,9 @@ final class Driver {
     publish()
   }
 
-  /// Whether the machine's actions are carried out.
-  private var isActive: Bool { stage == .probing || stage == .fetching }
+  /// Whether the machine's actions are carried out. Not while there is no room for bytes: a new request would
+  /// only bring more of them.
+  private var isActive: Bool { (stage == .probing || stage == .fetching) && heldSince == nil }
 
   private func perform(_ action: TransferAction, now: Double) {
     switch action {
