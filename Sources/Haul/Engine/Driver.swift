@@ -73,6 +73,8 @@ final class Driver {
   var hasher: FrontierHasher?
   var hasherEpoch = 0
   var hasherOutcome: HasherOutcome?
+  /// What the last hasher has passed.
+  var hashedBytes = 0
   var rescue: Rescue?
   var isDrained = false
   var clearsForMismatch = false
@@ -196,7 +198,7 @@ final class Driver {
       progress.written = snapshot.writtenBytes
       progress.durable = snapshot.durableBytes
       progress.received = max(snapshot.writtenBytes, min(resumedBytes + inMemory, total ?? .max))
-      progress.hashed = hasher?.hashedBytes ?? 0
+      progress.hashed = hasher?.hashedBytes ?? hashedBytes
       progress.resumed = resumedBytes
       progress.connections = machine?.busyConnections ?? 0
       progress.retries = machine?.retryCount ?? 0
