@@ -50,6 +50,7 @@ extension Driver {
 
   func hashed(_ outcome: HasherOutcome, epoch: Int) {
     guard epoch == hasherEpoch else { return }
+    hashedBytes = hasher?.hashedBytes ?? 0
     hasher = nil
     hasherOutcome = outcome
     if stage == .stopping { return continueStopping() }

@@ -192,7 +192,10 @@ extension Driver {
 
   func cleared(_ result: Result<Void, DiskError>, now: Double) {
     guard stage == .clearing else { return stopIfPending() }
-    if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
+    if case .failure(let error) = result {
+      stop(DownloadError(error, kept: nil))
+      return stopIfPending()
+    }
     resumedBytes = 0
     memory = nil
     hasherOutcome = nil

@@ -112,7 +112,10 @@ extension Driver {
 
   func begun(_ result: Result<Void, DiskError>) {
     guard stage == .preparing, case .part(let part)? = output else { return stopIfPending() }
-    if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
+    if case .failure(let error) = result {
+      stop(DownloadError(error, kept: nil))
+      return stopIfPending()
+    }
     stage = .fetching
     isWritable = true
     generation = part.snapshot().generation

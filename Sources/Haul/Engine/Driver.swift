@@ -73,6 +73,8 @@ final class Driver {
   var hasher: FrontierHasher?
   var hasherEpoch = 0
   var hasherOutcome: HasherOutcome?
+  /// What the last hasher has passed.
+  var hashedBytes = 0
   var rescue: Rescue?
   var isDrained = false
   var clearsForMismatch = false
@@ -128,11 +130,9 @@ final class Driver {
   /// One look around, after each round of the loop.
   /// - Parameter ticks: whether the tenth of a second is over.
   func turn(now: Double, ticks: Bool) {
-    // A download whose disk stands still asks for nothing more.
-    if machine != nil, heldSince == nil, stage == .probing || stage == .fetching {
-      for action in machine?.advance(now: now) ?? [] { perform(action, now: now) }
-      if stage == .probing, machine?.resource != nil { prepare() }
-    }
+    // First of all: a small file may have come whole in one round with its head, and still needs its place.
+    if stage == .probing, machine?.resource != nil { prepare() }
+    if isActive { for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) } }
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
     if heldSince != nil { releaseIfRoom(now: now) }
@@ -140,6 +140,10 @@ final class Driver {
     if let stopDeadline, now >= stopDeadline { leaveWithoutDisk() }
     publish()
   }
+
+  /// Whether the machine's actions are carried out. Not while there is no room for bytes: a new request would
+  /// only bring more of them.
+  private var isActive: Bool { (stage == .probing || stage == .fetching) && heldSince == nil }
 
   private func perform(_ action: TransferAction, now: Double) {
     switch action {
@@ -198,7 +202,7 @@ final class Driver {
       progress.written = snapshot.writtenBytes
       progress.durable = snapshot.durableBytes
       progress.received = max(snapshot.writtenBytes, min(resumedBytes + inMemory, total ?? .max))
-      progress.hashed = hasher?.hashedBytes ?? 0
+      progress.hashed = hasher?.hashedBytes ?? hashedBytes
       progress.resumed = resumedBytes
       progress.connections = machine?.busyConnections ?? 0
       progress.retries = machine?.retryCount ?? 0
