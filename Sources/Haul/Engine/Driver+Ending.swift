@@ -200,7 +200,15 @@ extension Driver {
     memory = nil
     hasherOutcome = nil
     lastCommit = (now, 0)
-    if machine != nil, mismatches == 0 {
+    refetchesInPlace = clearsForMismatch
+    if refetchesInPlace {
+      // The same generation again: a file that has changed meanwhile is an error, not a second chance.
+      startMachine(
+        resumed: header.map {
+          ResumedFile(grid: $0.grid, present: ByteRangeSet(), change: PartMemory.comparison(with: $0))
+        })
+    } else if machine != nil {
+      header = nil
       machine?.restarted(now: now)
       stage = .probing
     } else {

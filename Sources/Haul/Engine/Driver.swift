@@ -52,9 +52,14 @@ final class Driver {
   var name: String?
   /// What an earlier run left, until it is thrown away.
   var memory: PartMemory?
+  /// What the manifest says of this generation; nil while the length is unknown.
+  var header: ManifestHeader?
   var resumedBytes = 0
   var mostBusy = 0
+  /// How often the digest was wrong.
   var mismatches = 0
+  /// Whether this is the second try after a wrong digest, over the bytes of the first.
+  var refetchesInPlace = false
 
   // Bytes on their way: see Driver+Buffers.
   let account = PoolAccount()
