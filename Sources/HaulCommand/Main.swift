@@ -12,7 +12,6 @@ import Darwin
 @main
 struct Main {
   static func main() async {
-    // Before any thread starts: each one inherits the mask, so that only the trap hears of an interruption.
     SignalTrap.prepare()
     await RootCommand.main()
   }
