@@ -67,7 +67,10 @@ final class Driver {
   var submitted = 0
   var waiting: [Buffer] = []
   var isWritable = false
+  /// Since when the disk holds this download up.
   var heldSince: Double?
+  /// Whether the digest holds it up.
+  var isPaced = false
   var diskWait = 0.0
   var bufferSize = BufferPool.largestBuffer
 
@@ -138,6 +141,7 @@ final class Driver {
     // First of all: a small file may have come whole in one round with its head, and still needs its place.
     if stage == .probing, machine?.resource != nil { prepare() }
     if isActive { for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) } }
+    paceByDigest(now: now)
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
     if heldSince != nil { releaseIfRoom(now: now) }
@@ -148,7 +152,7 @@ final class Driver {
 
   /// Whether the machine's actions are carried out. Not while there is no room for bytes: a new request would
   /// only bring more of them.
-  private var isActive: Bool { (stage == .probing || stage == .fetching) && heldSince == nil }
+  private var isActive: Bool { (stage == .probing || stage == .fetching) && heldSince == nil && !isPaced }
 
   private func perform(_ action: TransferAction, now: Double) {
     switch action {
