@@ -221,12 +221,9 @@ extension Driver {
   func fail(_ failure: TransferFailure) { stop(DownloadError(failure, plan: plan, url: route.url.source.text)) }
 
   func cancel(now: Double) {
-    switch stage {
-    case .stopping, .finishing, .ended: return
-    default:
-      stopDeadline = now + Self.patience
-      stop(interruptedError())
-    }
+    // A file that is just being finished may become one in that time; if not, the next run finishes it.
+    stopDeadline = stopDeadline ?? now + Self.patience
+    if stage != .finishing { stop(interruptedError()) }
   }
 
   func interruptedError() -> DownloadError {
