@@ -24,6 +24,10 @@ extension TransferMachine {
     } else if case .failed(let failure, let isPassing) = ending {
       guard isPassing else { return fail(failure) }
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
+    } else if !slot.isReceiving, scheduler?.isComplete != true {
+      // The connection was closed on a head that nobody can read. Without this it would be asked for without end.
+      let failure = TransferFailure(.brokenProtocol, "an answer whose head makes no sense")
+      retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     } else if phase == .stream {
       endOfStream(slot: slot, connection: connection, now: now, dice: dice)
     } else if slot.bodyBytes == 0 && !wasWhole && slot.isReceiving {
