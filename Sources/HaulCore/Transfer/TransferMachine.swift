@@ -128,13 +128,14 @@ package struct TransferMachine: Sendable {
 
   /// The owner has thrown everything away after ``TransferAction/startOver(why:)``; no request is under way.
   package mutating func restarted(now: Double) {
-    for index in slots.indices { slots[index] = ConnectionSlot() }
+    // A free slot may still have to wait before it tries again.
+    for index in slots.indices where slots[index].isBusy { slots[index] = ConnectionSlot() }
     phase = .learning
     scheduler = nil
     resource = nil
     resumed = nil
+    // `streamBest` stays: what an earlier attempt has brought already is no progress.
     streamPosition = 0
-    streamBest = 0
   }
 
   /// Bytes that count as present are not the right ones; they have been struck out durably.
