@@ -117,7 +117,7 @@ extension Driver {
         DownloadResult(
           path: path, length: length, sha256: digest.map { HexDigest(bytes: $0).hex },
           digestStatus: digest == nil ? .none : plan.hasTrustedDigest ? .verified : .computed,
-          receivedBytes: machine?.receivedBytes ?? 0, resumedBytes: resumedBytes,
+          receivedBytes: discardedBytes + (machine?.receivedBytes ?? 0), resumedBytes: resumedBytes,
           seconds: monotonicSeconds() - startedAt, retries: machine?.retryCount ?? 0,
           connections: max(mostBusy, 1), wasComplete: false)))
   }
@@ -199,6 +199,7 @@ extension Driver {
     resumedBytes = 0
     memory = nil
     hasherOutcome = nil
+    hashedBytes = 0
     lastCommit = (now, 0)
     if machine != nil, mismatches == 0 {
       machine?.restarted(now: now)

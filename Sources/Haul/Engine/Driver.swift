@@ -53,6 +53,8 @@ final class Driver {
   /// What an earlier run left, until it is thrown away.
   var memory: PartMemory?
   var resumedBytes = 0
+  /// What came over the network in attempts that were thrown away.
+  var discardedBytes = 0
   var mostBusy = 0
   var mismatches = 0
 
@@ -109,6 +111,7 @@ final class Driver {
     var settings = plan.transferSettings
     // Bytes in order want one connection; so does a second try after a wrong digest, to rule out a bad mix.
     if output?.isStream == true || mismatches > 0 { settings.connections = .fixed(1) }
+    discardedBytes += machine?.receivedBytes ?? 0
     let machine = TransferMachine(settings: settings, resumed: resumed)
     self.machine = machine
     bufferSize = share.pool.bufferSize(connections: machine.mostConnections)
