@@ -96,7 +96,8 @@ extension TransferMachine {
 
   private mutating func endOfStream(slot: ConnectionSlot, connection: Int, now: Double, dice: Double) {
     guard let resource else { return }
-    if let length = resource.length {
+    // A server that stopped telling the length has to bring the one that was told when the file was begun.
+    if let length = resource.length ?? resumed?.grid.length {
       if streamPosition == length { return complete() }
       let failure = TransferFailure(.network, "the server ended after \(streamPosition) of \(length) bytes")
       return retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
