@@ -82,7 +82,7 @@ extension Driver {
       return announce()
     }
     stage = .preparing
-    let grid = machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
+    let grid = grid
     let adopts = resumedBytes > 0 || (machine?.isResuming ?? false)
     let header = grid.map { makeHeader(grid: $0) }
     let mail = share.mail

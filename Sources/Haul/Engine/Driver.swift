@@ -55,6 +55,7 @@ final class Driver {
   var resumedBytes = 0
   /// What came over the network in attempts that were thrown away.
   var discardedBytes = 0
+  var damagedChunks = 0
   var mostBusy = 0
   var mismatches = 0
 
@@ -208,6 +209,11 @@ final class Driver {
       progress.canResume = machine?.resource == nil ? nil : canResume
       progress.diskWait = diskWait
     }
+  }
+
+  /// The chunks of the file, once its length is known. A partial has it before the server is asked.
+  var grid: ChunkGrid? {
+    memory?.state.header.grid ?? machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
   }
 
   /// Whether the same request can go on from what is kept.

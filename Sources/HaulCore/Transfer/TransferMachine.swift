@@ -140,7 +140,15 @@ package struct TransferMachine: Sendable {
 
   /// Bytes that count as present are not the right ones; they have been struck out durably.
   package mutating func lost(_ ranges: [ByteRange], now: Double) {
-    guard scheduler != nil else { return }
+    guard phase != .startingOver, phase != .failed else { return }
+    // Not told yet, and no longer true.
+    pending.removeAll { $0 == .complete }
+    guard scheduler != nil else {
+      // One stream of the whole file: it has passed these bytes, or drops them because they seemed to be there.
+      phase = .startingOver
+      pending.append(.startOver(why: "damaged on the disk, and the server cannot send a part of the file"))
+      return
+    }
     for range in ranges { scheduler?.lose(range) }
     if phase == .complete { phase = resource == nil ? .learning : .ranges }
   }
