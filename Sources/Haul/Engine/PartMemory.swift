@@ -70,7 +70,8 @@ struct PartMemory {
       return .discard(why: "the server gave no validator, so nobody can tell whether the file is still the same")
     }
     return .resume(
-      ResumedFile(grid: header.grid, present: present, change: Self.comparison(header)), bytes: present.count)
+      ResumedFile(grid: header.grid, present: present, change: Self.comparison(header, isSameSource: isSameSource)),
+      bytes: present.count)
   }
 
   private var isSameSource: Bool {
@@ -88,12 +89,15 @@ struct PartMemory {
       advice: "nothing was touched; choose another name with -o, or start over with --overwrite")
   }
 
-  private static func comparison(_ header: ManifestHeader) -> @Sendable (Identity) -> ResourceChange? {
+  /// A validator means something within its own source only. Elsewhere the digest decides in the end.
+  private static func comparison(
+    _ header: ManifestHeader, isSameSource: Bool
+  ) -> @Sendable (Identity) -> ResourceChange? {
     { identity in
       if let length = identity.length, length != header.grid.length {
         return .length(was: header.grid.length, is: length)
       }
-      guard header.validatorKind != .none else { return nil }
+      guard header.validatorKind != .none, isSameSource else { return nil }
       guard let now = identity.strongest else { return .etagVanished(was: "the stored one") }
       let stored = StoredValidator(now)
       if stored.kind == header.validatorKind, stored.hash == header.validatorHash { return nil }
