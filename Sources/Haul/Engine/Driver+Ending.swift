@@ -170,6 +170,7 @@ extension Driver {
   /// stops, and only then the committer clears.
   func clear(_ part: PartFile, mismatch: Bool) {
     stage = .clearing
+    memory = nil
     clearsForMismatch = mismatch
     isWritable = false
     removeTransfers(keepingBytes: false)
@@ -197,7 +198,6 @@ extension Driver {
       return stopIfPending()
     }
     resumedBytes = 0
-    memory = nil
     hasherOutcome = nil
     hashedBytes = 0
     lastCommit = (now, 0)
@@ -297,10 +297,16 @@ extension Driver {
 
   private func kept(_ part: PartFile) -> DownloadError.Kept? {
     let snapshot = part.snapshot()
-    guard snapshot.writtenBytes > 0 else { return nil }
+    var (durable, written) = (snapshot.durableBytes, snapshot.writtenBytes)
+    // What an earlier run left counts only once a generation has begun on it; until then it stands as it was.
+    if let memory, !isWritable {
+      if case .refuse = memory.verdict { return nil }
+      (durable, written) = (memory.durableBytes, memory.bytes)
+    }
+    guard written > 0 else { return nil }
     return DownloadError.Kept(
-      path: pathText + ".haul-part", durable: snapshot.durableBytes, written: snapshot.writtenBytes,
-      total: machine?.resource?.length ?? machine?.scheduler?.grid.length, canResume: canResume)
+      path: pathText + ".haul-part", durable: durable, written: written, total: grid?.length,
+      canResume: canResume)
   }
 
   func end(_ outcome: Result<DownloadResult, DownloadError>) {

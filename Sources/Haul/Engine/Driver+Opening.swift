@@ -28,10 +28,7 @@ extension Driver {
   }
 
   func opened(_ result: Result<OpenedOutput, DownloadError>) {
-    guard stage != .stopping else {
-      if case .success(let output) = result { output.abandon() }
-      return end(.failure(ending ?? interruptedError()))
-    }
+    guard stage != .stopping else { return openedTooLate(result) }
     switch result {
     case .failure(let error): end(.failure(error))
     case .success(.complete(let length)): endComplete(length: length)
@@ -43,6 +40,14 @@ extension Driver {
       }
       continueOpening(output)
     }
+  }
+
+  /// The download was stopped while its file was being opened.
+  private func openedTooLate(_ result: Result<OpenedOutput, DownloadError>) {
+    guard case .success(let output) = result else { return end(.failure(ending ?? interruptedError())) }
+    self.output = output
+    if case .part(let part) = output { memory = part.resume.map { PartMemory(state: $0, plan: plan) } }
+    stopIfPending()
   }
 
   private func continueOpening(_ output: OpenedOutput) {

@@ -219,6 +219,8 @@ final class Driver {
   /// Whether the same request can go on from what is kept.
   var canResume: Bool {
     guard output?.isStream != true else { return false }
-    return machine?.canResume(hasTrustedDigest: plan.hasTrustedDigest) ?? (resumedBytes > 0)
+    // Before the first answer an earlier run's bytes stand for themselves.
+    guard let machine, machine.resource != nil else { return memory?.canResume ?? false }
+    return machine.canResume(hasTrustedDigest: plan.hasTrustedDigest)
   }
 }

@@ -32,20 +32,33 @@ struct PartMemory {
   /// Bytes that the partial claims to have.
   var bytes: Int { present.count }
 
+  /// Of those, what the manifest vouches for.
+  var durableBytes: Int { promised.count }
+
   /// What needs no fetching for now: chunks that a slot marks, chunks that their sums may prove (they are
   /// checked beside the download, and fetched again where they fail), and the proven starts of others.
   private var present: ByteRangeSet {
+    var set = promised
+    for chunk in state.rescuable { set.insert(state.header.grid.range(of: chunk)) }
+    return set
+  }
+
+  private var promised: ByteRangeSet {
     let grid = state.header.grid
     var set = ByteRangeSet()
     for run in state.marked.runs(of: true) {
       set.insert(ByteRange(grid.range(of: run.lowerBound).lower, grid.range(of: run.upperBound - 1).upper))
     }
-    for chunk in state.rescuable { set.insert(grid.range(of: chunk)) }
     for prefix in state.prefixes {
       let start = grid.range(of: prefix.chunk).lower
       set.insert(ByteRange(start, start + prefix.length))
     }
     return set
+  }
+
+  var canResume: Bool {
+    if case .resume = verdict { return true }
+    return false
   }
 
   var verdict: Verdict {
