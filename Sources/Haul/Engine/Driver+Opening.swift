@@ -51,6 +51,7 @@ extension Driver {
   }
 
   private func continueOpening(_ output: OpenedOutput) {
+    if case .part(let part) = output, let why = part.notice { notice(.startingOver(why: why)) }
     guard case .part(let part) = output, let state = part.resume else {
       return machine == nil ? startMachine(resumed: nil) : prepare()
     }
