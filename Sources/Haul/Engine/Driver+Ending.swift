@@ -214,12 +214,9 @@ extension Driver {
   func fail(_ failure: TransferFailure) { stop(DownloadError(failure, plan: plan, url: route.url.source.text)) }
 
   func cancel(now: Double) {
-    switch stage {
-    case .stopping, .finishing, .ended: return
-    default:
-      stopDeadline = now + Self.patience
-      stop(interruptedError())
-    }
+    // Also where it is stopping or finishing already: the disk may be what stands still.
+    stopDeadline = stopDeadline ?? now + Self.patience
+    if stage != .finishing { stop(interruptedError()) }
   }
 
   func interruptedError() -> DownloadError {
