@@ -55,6 +55,9 @@ final class Driver {
   /// What the manifest says of this generation; nil while the length is unknown.
   var header: ManifestHeader?
   var resumedBytes = 0
+  /// What came over the network in attempts that were thrown away.
+  var discardedBytes = 0
+  var damagedChunks = 0
   var mostBusy = 0
   /// How often the digest was wrong.
   var mismatches = 0
@@ -117,6 +120,7 @@ final class Driver {
     var settings = plan.transferSettings
     // Bytes in order want one connection; so does a second try after a wrong digest, to rule out a bad mix.
     if output?.isStream == true || mismatches > 0 { settings.connections = .fixed(1) }
+    discardedBytes += machine?.receivedBytes ?? 0
     let machine = TransferMachine(settings: settings, resumed: resumed)
     self.machine = machine
     bufferSize = share.pool.bufferSize(connections: machine.mostConnections)
@@ -220,9 +224,16 @@ final class Driver {
     }
   }
 
+  /// The chunks of the file, once its length is known. A partial has it before the server is asked.
+  var grid: ChunkGrid? {
+    memory?.state.header.grid ?? machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
+  }
+
   /// Whether the same request can go on from what is kept.
   var canResume: Bool {
     guard output?.isStream != true else { return false }
-    return machine?.canResume(hasTrustedDigest: plan.hasTrustedDigest) ?? (resumedBytes > 0)
+    // Before the first answer an earlier run's bytes stand for themselves.
+    guard let machine, machine.resource != nil else { return memory?.canResume ?? false }
+    return machine.canResume(hasTrustedDigest: plan.hasTrustedDigest)
   }
 }

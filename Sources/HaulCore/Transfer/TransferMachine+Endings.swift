@@ -24,6 +24,10 @@ extension TransferMachine {
     } else if case .failed(let failure, let isPassing) = ending {
       guard isPassing else { return fail(failure) }
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
+    } else if !slot.isReceiving, scheduler?.isComplete != true {
+      // The connection was closed on a head that nobody can read. Without this it would be asked for without end.
+      let failure = TransferFailure(.brokenProtocol, "an answer whose head makes no sense")
+      retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     } else if phase == .stream {
       endOfStream(slot: slot, connection: connection, now: now, dice: dice)
     } else if ending == .finished, slot.bodyBytes == 0, !wasWhole, slot.isReceiving {
@@ -36,22 +40,15 @@ extension TransferMachine {
   private mutating func settle(
     _ verdict: ConnectionSlot.Verdict, of slot: ConnectionSlot, connection: Int, now: Double, dice: Double
   ) {
-    let healthy = slots.count { $0.isReceiving }
     switch verdict {
     case .limited(let status, let retryAfter):
-      let failure = TransferFailure(.refused(status: status), "the server answered \(status)")
-      if healthy > 0 {
-        limit(healthy: healthy, connection: connection, wait: Double(retryAfter ?? 0), now: now)
-      } else {
-        retry(failure, connection: connection, retryAfter: retryAfter, now: now, dice: dice)
-      }
+      turnedAway(status: status, retryAfter: retryAfter, connection: connection, now: now, dice: dice)
+    case .refused(403) where phase == .ranges:
+      // Some servers say "forbidden" when they mean "not so many". This file was allowed a moment ago, and the
+      // other connections may just be between two leases, so that it has to be tried again to be known.
+      turnedAway(status: 403, retryAfter: nil, connection: connection, now: now, dice: dice)
     case .refused(let status):
-      // Some servers say "forbidden" when they mean "not so many".
-      if status == 403, healthy > 0 {
-        limit(healthy: healthy, connection: connection, wait: 0, now: now)
-      } else {
-        fail(TransferFailure(.refused(status: status), "the server answered \(status)"))
-      }
+      fail(TransferFailure(.refused(status: status), "the server answered \(status)"))
     case .changed(let change):
       fail(TransferFailure(.changed, change.description))
     case .broken(let reason):
@@ -67,6 +64,17 @@ extension TransferMachine {
       let failure = TransferFailure(.network, "nothing came for \(seconds) s")
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
     }
+  }
+
+  private mutating func turnedAway(
+    status: Int, retryAfter: Int?, connection: Int, now: Double, dice: Double
+  ) {
+    let healthy = slots.count { $0.isReceiving }
+    if healthy > 0 {
+      return limit(healthy: healthy, connection: connection, wait: Double(retryAfter ?? 0), now: now)
+    }
+    let failure = TransferFailure(.refused(status: status), "the server answered \(status)")
+    retry(failure, connection: connection, retryAfter: retryAfter, now: now, dice: dice)
   }
 
   private mutating func interrupted(
@@ -88,7 +96,8 @@ extension TransferMachine {
 
   private mutating func endOfStream(slot: ConnectionSlot, connection: Int, now: Double, dice: Double) {
     guard let resource else { return }
-    if let length = resource.length {
+    // A server that stopped telling the length has to bring the one that was told when the file was begun.
+    if let length = resource.length ?? resumed?.grid.length {
       if streamPosition == length { return complete() }
       let failure = TransferFailure(.network, "the server ended after \(streamPosition) of \(length) bytes")
       return retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)

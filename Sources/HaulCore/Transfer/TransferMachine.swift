@@ -128,18 +128,27 @@ package struct TransferMachine: Sendable {
 
   /// The owner has thrown everything away after ``TransferAction/startOver(why:)``; no request is under way.
   package mutating func restarted(now: Double) {
-    for index in slots.indices { slots[index] = ConnectionSlot() }
+    // A free slot may still have to wait before it tries again.
+    for index in slots.indices where slots[index].isBusy { slots[index] = ConnectionSlot() }
     phase = .learning
     scheduler = nil
     resource = nil
     resumed = nil
+    // `streamBest` stays: what an earlier attempt has brought already is no progress.
     streamPosition = 0
-    streamBest = 0
   }
 
   /// Bytes that count as present are not the right ones; they have been struck out durably.
   package mutating func lost(_ ranges: [ByteRange], now: Double) {
-    guard scheduler != nil else { return }
+    guard phase != .startingOver, phase != .failed else { return }
+    // Not told yet, and no longer true.
+    pending.removeAll { $0 == .complete }
+    guard scheduler != nil else {
+      // One stream of the whole file: it has passed these bytes, or drops them because they seemed to be there.
+      phase = .startingOver
+      pending.append(.startOver(why: "damaged on the disk, and the server cannot send a part of the file"))
+      return
+    }
     for range in ranges { scheduler?.lose(range) }
     if phase == .complete { phase = resource == nil ? .learning : .ranges }
   }
