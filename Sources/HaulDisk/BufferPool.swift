@@ -31,8 +31,7 @@ package final class BufferPool: Sendable {
     return min(Self.largestBuffer, max(Self.smallestBuffer, share / 4096 * 4096))
   }
 
-  /// Hands out a buffer of `size` bytes, beyond the bound if need be: bytes that libcurl has taken from the
-  /// kernel must go somewhere. ``hasRoom(for:)`` tells beforehand.
+  /// Hands out a buffer of `size` bytes. It is the caller's to ask beforehand whether there is room.
   package func take(size: Int, for account: PoolAccount) -> Buffer {
     let reused = state.withLock { state -> Buffer? in
       state.taken += size
@@ -67,6 +66,11 @@ package final class BufferPool: Sendable {
     state.withLock { state in
       account.held == 0 || account.held + bytes <= capacity - state.taken
     }
+  }
+
+  /// Whether the pool as a whole has `bytes` left, whosever share they are.
+  package func hasReserve(bytes: Int) -> Bool {
+    state.withLock { $0.taken + bytes <= capacity }
   }
 
   /// Bytes that are handed out.

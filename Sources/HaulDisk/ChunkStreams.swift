@@ -4,8 +4,8 @@ internal import HaulCore
 
 /// The running sums of chunks whose bytes arrive in pieces and in order. The writer's alone.
 ///
-/// At most ``mostOpen`` chunks are followed; one that is dropped, or whose pieces came out of order, is read back
-/// from the file when it is complete, which costs time and nothing else.
+/// At most ``mostOpen`` chunks are followed; one that is dropped, or whose pieces came out of order, is read
+/// back from the file when it is complete, which costs time and nothing else.
 struct ChunkStreams {
   /// Twice the greatest number of connections: each fills one chunk at a time.
   static let mostOpen = 128

@@ -15,7 +15,8 @@ package struct DiskError: Error, Equatable, Sendable, CustomStringConvertible {
     case exists
     /// Another open description holds the lock; its process where the system tells.
     case busy(holderProcess: Int32?)
-    /// Not a file of ours: a symbolic link, directory, FIFO, hard link, another owner's, or a stranger's sidecar.
+    /// Not a file of ours: a symbolic link, directory, FIFO, hard link, another owner's, or a stranger's
+    /// sidecar.
     case foreign
     /// The filesystem is mounted read-only.
     case readOnly

@@ -8,7 +8,9 @@ extension DiskOperations {
       let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
       let written = try write(rest, to: file, at: offset + done)
       // A write that takes nothing and says nothing would loop for ever.
-      guard written > 0 else { throw DiskError("write to", file.path, code: 0, kind: .io, detail: "no progress") }
+      guard written > 0 else {
+        throw DiskError("write to", file.path, code: 0, kind: .io, detail: "no progress")
+      }
       done += written
     }
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every system operation that HaulDisk uses, one function a call: the place where tests fail, tear and record.
+/// Every system operation that HaulDisk uses, one function a call: the place where tests fail, tear and
+/// record.
 ///
 /// No policy: each function does one thing, once, and says how it failed. Calls that a signal interrupts are
 /// repeated below this table; short reads and writes are returned as they are and looped above it
-/// (`DiskOperations+Loops.swift`). Any thread may call any function. Names are single components relative to an
-/// open directory; a symbolic link in their place is never followed.
+/// (`DiskOperations+Loops.swift`). Any thread may call any function. Names are single components relative to
+/// an open directory; a symbolic link in their place is never followed.
 package protocol DiskOperations: Sendable {
   func openDirectory(_ path: String) throws(DiskError) -> DiskFile
   /// For reading and writing. Never blocks on a FIFO, never follows a link.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An open file or directory, with the path that errors name. Copies share the descriptor; one owner closes it.
+/// An open file or directory, with the path that errors name. Copies share the descriptor; one owner closes
+/// it.
 package struct DiskFile: Equatable, Sendable {
   package let descriptor: Int32
   package let path: String

@@ -98,8 +98,8 @@ extension ManifestFile {
     throw DiskError("use", file.path, code: 0, kind: .foreign, detail: problem)
   }
 
-  /// Whether this filesystem keeps modes: ours are created with 0600, so a data file that cannot be given that
-  /// lies on one (exFAT, some network filesystems) where the mode of the manifest says nothing either.
+  /// Whether this filesystem keeps modes: ours are created with 0600, so a data file that cannot be given
+  /// that lies on one (exFAT, some network filesystems) where the mode of the manifest says nothing either.
   private static func modesHold(_ part: LockedPart, _ disk: any DiskOperations) throws(DiskError) -> Bool {
     if part.status.mode & 0o077 == 0 { return true }
     try? disk.setMode(part.file, 0o600)
@@ -130,7 +130,8 @@ extension ResumeState {
   ) throws(DiskError) -> ResumeState {
     let grid = state.header.grid
     let sameFile = state.header.device == part.status.device && state.header.inode == part.status.inode
-    // Bits speak of one file on stable storage. Of another file, or unsynced, they say nothing; sums still do.
+    // Bits speak of one file on stable storage. Of another file, or unsynced, they say nothing; sums still
+    // do.
     let trusted = sameFile && !state.flags.contains(.notSynced) ? state.slot : nil
     var marked = trusted?.bitmap ?? ChunkBitmap(count: grid.count)
     var rescuable: [Int] = []

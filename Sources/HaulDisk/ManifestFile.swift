@@ -14,8 +14,8 @@ struct ManifestFile {
   var position: Int
   /// The sequence of the next state.
   var nextSequence: UInt64
-  /// True while the disk says what `committed` says: false before the first commit, and where loading found that
-  /// the newest slot promises too much.
+  /// True while the disk says what `committed` says: false before the first commit, and where loading found
+  /// that the newest slot promises too much.
   var isConfirmed = false
 
   var layout: ManifestLayout { ManifestLayout(header.grid) }
@@ -67,8 +67,8 @@ struct ManifestFile {
     nextSequence += 1
   }
 
-  /// Stores all sums that are known, run by run; places without a sum are left as they are, because the writer
-  /// may be storing one there at this moment.
+  /// Stores all sums that are known, run by run; places without a sum are left as they are, because the
+  /// writer may be storing one there at this moment.
   func store(_ sums: [UInt64], _ disk: any DiskOperations) throws(DiskError) {
     var start = 0
     while let first = sums[start...].firstIndex(where: { $0 != ChunkSum.none }) {
@@ -96,7 +96,9 @@ func littleEndian(_ values: some Collection<UInt64>) -> [UInt8] {
   var bytes: [UInt8] = []
   bytes.reserveCapacity(8 * values.count)
   for value in values {
-    for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift))) }
+    for shift in stride(from: 0, to: 64, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
+    }
   }
   return bytes
 }

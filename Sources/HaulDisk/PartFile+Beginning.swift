@@ -56,14 +56,18 @@ extension PartFile {
       }
       ledger.flags = resume.flags.intersection(.mismatch)
       try makeAgree(&ledger, resume)
+      // A killed process may have left its last slot in the page cache only; what is adopted is called
+      // durable.
+      try sync(&ledger) { () throws(DiskError) in try disk.syncData(manifest.file) }
+      try syncDirectoryOnce(&ledger)
       ledger.header = ledger.manifest?.header
       ledger.resume = nil
       state.signal { $0.adopt(resume, sumPlace: manifest.sumPlace) }
     }
   }
 
-  /// Where the manifest promises more than was found, the promise is taken back durably before the first write:
-  /// the data file will soon have its full length again, and a stale bit would then vouch for zeros.
+  /// Where the manifest promises more than was found, the promise is taken back durably before the first
+  /// write: the data file will soon have its full length again, and a stale bit would then vouch for zeros.
   private func makeAgree(_ ledger: inout Ledger, _ resume: ResumeState) throws(DiskError) {
     guard let manifest = ledger.manifest else { return }
     let sameFile = resume.header.device == identity.device && resume.header.inode == identity.inode
@@ -87,10 +91,11 @@ extension PartFile {
   /// The flags of a slot that is written now.
   func ledgerFlags(_ kept: ManifestSlot.Flags) -> ManifestSlot.Flags { syncs ? kept : kept.union(.notSynced) }
 
-  /// Sets aside room for the whole file, so that a full disk shows before the download runs. Nothing to do for
-  /// an unknown length. [committer, after begin]
+  /// Sets aside room for the whole file, so that a full disk shows before the download runs. Nothing to do
+  /// for an unknown length. [committer, after begin]
   ///
-  /// Where the filesystem cannot set room aside, the file gets its length as a hole; a full disk then shows later.
+  /// Where the filesystem cannot set room aside, the file gets its length as a hole; a full disk then shows
+  /// later.
   /// - Throws: `.noSpace` without having taken any.
   package func reserve() throws(DiskError) {
     guard let length = state.withLock({ $0.grid?.length }) else { return }
@@ -101,7 +106,8 @@ extension PartFile {
     let free = try disk.freeSpace(directory)
     guard needed <= free else {
       throw DiskError(
-        "reserve room for", data.path, code: 0, kind: .noSpace, detail: "\(needed) bytes are needed, \(free) are free")
+        "reserve room for", data.path, code: 0, kind: .noSpace,
+        detail: "\(needed) bytes are needed, \(free) are free")
     }
     do throws(DiskError) {
       try disk.preallocate(data, length: length)
@@ -123,7 +129,8 @@ extension PartState {
     sums = resume.storedSums
     chunks = resume.marked
     for run in resume.marked.runs(of: true) {
-      written.insert(ByteRange(grid.range(of: run.lowerBound).lower, grid.range(of: run.upperBound - 1).upper))
+      written.insert(
+        ByteRange(grid.range(of: run.lowerBound).lower, grid.range(of: run.upperBound - 1).upper))
     }
     durableBytes = written.count
     for prefix in resume.prefixes {

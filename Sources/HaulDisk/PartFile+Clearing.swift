@@ -4,13 +4,14 @@ internal import HaulCore
 internal import HaulPlatform
 
 extension PartFile {
-  /// Ends the generation: nothing that was written counts any more, in no readable state. [committer, after the
-  /// leases have stopped and a barrier has passed the writer]
+  /// Ends the generation: nothing that was written counts any more, in no readable state. [committer, after
+  /// the leases have stopped and a barrier has passed the writer]
   ///
   /// - Parameter mismatch: false for a changed resource: manifest and bytes go, and a new
-  ///   ``begin(grid:header:adopt:)`` with a new id must follow. True for a file without its digest: bits and sums
-  ///   are cleared in place and both slots carry the flag (a manifest is made where there was none); the bytes
-  ///   stay until they are overwritten, and writing goes on with the same header and the next generation.
+  ///   ``begin(grid:header:adopt:)`` with a new id must follow. True for a file without its digest: bits and
+  ///   sums are cleared in place and both slots carry the flag (a manifest is made where there was none); the
+  ///   bytes stay until they are overwritten, and writing goes on with the same header and the next
+  ///   generation.
   package func clear(mismatch: Bool) throws(DiskError) {
     try ledger.withLock { (ledger) throws(DiskError) in
       try insistHealthy(ledger, "clear")
@@ -32,13 +33,12 @@ extension PartFile {
   private func flagMismatch(_ ledger: inout Ledger) throws(DiskError) {
     guard let header = ledger.header else { return }
     ledger.flags.insert(.mismatch)
-    let first = ledger.manifest == nil
-    if first { try createManifest(&ledger, header) }
+    if ledger.manifest == nil { try createManifest(&ledger, header) }
     if let manifest = ledger.manifest {
       try poisoning(&ledger) { () throws(DiskError) in try manifest.eraseAll(disk) }
     }
     try writeBothSlots(&ledger, ChunkBitmap(count: header.grid.count))
-    if first { try sync(&ledger) { () throws(DiskError) in try disk.syncDirectory(directory) } }
+    try syncDirectoryOnce(&ledger)
   }
 
   /// Removes part and manifest, while the lock is held: for downloads that have nothing worth keeping.

@@ -29,15 +29,16 @@ extension PartFile {
 
   /// Makes durable what is written: data first, then the slot that says so. [committer]
   ///
-  /// - Throws: the failed operation. A failed sync, or a failed write into the manifest, poisons this part file:
-  ///   every later commit, clear or finish throws `.poisoned`, and the last good slot stays as it is.
+  /// - Throws: the failed operation. A failed sync, or a failed write into the manifest, poisons this part
+  ///   file: every later commit, clear or finish throws `.poisoned`, and the last good slot stays as it is.
   package func commit(_ kind: CommitKind) throws(DiskError) -> CommitResult {
     try ledger.withLock { (ledger) throws(DiskError) in
       try insistHealthy(ledger, "commit")
       guard let header = ledger.header, !ledger.finished else { return unchanged() }
-      let first = ledger.manifest == nil
-      guard !(first && state.withLock { $0.written.isEmpty }) else { return unchanged() }
-      if first { try createManifest(&ledger, header) }
+      if ledger.manifest == nil {
+        guard state.withLock({ !$0.written.isEmpty }) else { return unchanged() }
+        try createManifest(&ledger, header)
+      }
       let batch = freeze()
       if kind == .periodic, let manifest = ledger.manifest, manifest.isConfirmed,
         manifest.committed.bitmap == batch.chunks
@@ -47,7 +48,7 @@ extension PartFile {
       let prefixes = kind == .stop ? try self.prefixes(of: batch, header) : []
       try syncData(&ledger)
       try writeSlot(&ledger, batch.chunks, prefixes, stop: kind == .stop)
-      if first { try sync(&ledger) { () throws(DiskError) in try disk.syncDirectory(directory) } }
+      try syncDirectoryOnce(&ledger)
       return publish(batch, prefixes)
     }
   }
@@ -62,8 +63,8 @@ extension PartFile {
     }
   }
 
-  /// Creates the manifest with every sum so far, before the first sync of the data, which may take seconds: from
-  /// here on a kill loses only chunks that were not complete.
+  /// Creates the manifest with every sum so far, before the first sync of the data, which may take seconds:
+  /// from here on a kill loses only chunks that were not complete.
   func createManifest(_ ledger: inout Ledger, _ header: ManifestHeader) throws(DiskError) {
     let manifest: ManifestFile
     do throws(DiskError) {
@@ -74,12 +75,20 @@ extension PartFile {
         "create", error.path, code: error.code, kind: .foreign, detail: "a file of that name has appeared")
     }
     ledger.manifest = manifest
+    ledger.directorySynced = false
     // From this moment on the writer stores its sums itself; what it had before is in the copy.
     let sums = state.withLock { state in
       state.sumPlace = manifest.sumPlace
       return state.sums
     }
     try poisoning(&ledger) { () throws(DiskError) in try manifest.store(sums, disk) }
+  }
+
+  /// Makes the names of part and manifest durable, once after they came to be.
+  func syncDirectoryOnce(_ ledger: inout Ledger) throws(DiskError) {
+    guard !ledger.directorySynced else { return }
+    try sync(&ledger) { () throws(DiskError) in try disk.syncDirectory(directory) }
+    ledger.directorySynced = true
   }
 
   private func syncData(_ ledger: inout Ledger) throws(DiskError) {
@@ -104,13 +113,14 @@ extension PartFile {
     ledger.manifest = manifest
   }
 
-  /// Writes the present state into both slots, so that no readable one says more. Used wherever bits are taken
-  /// back.
+  /// Writes the present state into both slots, so that no readable one says more. Used wherever bits are
+  /// taken back.
   func writeBothSlots(_ ledger: inout Ledger, _ bitmap: ChunkBitmap) throws(DiskError) {
     for _ in 0..<2 { try writeSlot(&ledger, bitmap, [], stop: false) }
   }
 
-  /// Runs a change of the manifest. Half done it is unknown to this process, so a failure poisons as a sync's.
+  /// Runs a change of the manifest. Half done it is unknown to this process, so a failure poisons as a
+  /// sync's.
   func poisoning(_ ledger: inout Ledger, _ body: () throws(DiskError) -> Void) throws(DiskError) {
     do throws(DiskError) {
       try body()
@@ -132,7 +142,9 @@ extension PartFile {
       let start = grid.range(of: chunk).lower
       guard range.lower <= start, start < range.upper else { continue }
       let prefix = ByteRange(start, range.upper)
-      guard let sum = try disk.sum(of: prefix, in: data, seed: header.id.seed(forChunk: chunk)) else { continue }
+      guard let sum = try disk.sum(of: prefix, in: data, seed: header.id.seed(forChunk: chunk)) else {
+        continue
+      }
       result.append(ManifestSlot.WrittenPrefix(chunk: chunk, length: prefix.count, sum: sum))
     }
     return result

@@ -28,7 +28,8 @@ extension PartFile {
       try settleLength()
       try sync(&ledger) { () throws(DiskError) in try disk.syncFile(data) }
       try setAttributes(mode: mode, modified: modified)
-      guard let named = try disk.status(at: target.partName, in: directory), named.isSameFile(as: identity) else {
+      guard let named = try disk.status(at: target.partName, in: directory), named.isSameFile(as: identity)
+      else {
         throw DiskError("finish", data.path, code: 0, kind: .gone, detail: "the file was renamed or removed")
       }
       try rename(overwrite: overwrite)
@@ -36,7 +37,8 @@ extension PartFile {
       ledger.finished = true
       if syncs { try disk.syncDirectory(directory) }
       guard let manifest = ledger.manifest else { return }
-      // What is left of the manifest is only untidy, and the next open removes it: not worth a failed download.
+      // What is left of the manifest is only untidy, and the next open removes it: not worth a failed
+      // download.
       do throws(DiskError) {
         try disk.unlink(target.manifestName, in: directory, ifStill: manifest.identity)
         if syncs { try disk.syncDirectory(directory) }
@@ -74,18 +76,24 @@ extension PartFile {
     } catch {
       guard error.kind == .unsupported else { throw error }
     }
-    do throws(DiskError) {
-      // A link never replaces. Stopped after it, both names are one file, and the next open removes ours.
-      try disk.link(part, to: name, in: directory)
-      return try disk.unlink(part, in: directory, ifStill: identity)
-    } catch {
-      guard error.operation.hasPrefix("link"), error.kind != .exists else { throw error }
-    }
-    // Neither call exists here (FAT, some network filesystems): somebody who creates the name between the look
-    // and the rename loses his file. Nothing better is to be had.
+    if try linkWithoutReplacing() { return try disk.unlink(part, in: directory, ifStill: identity) }
+    // Neither call exists here (FAT, some network filesystems): somebody who creates the name between the
+    // look and the rename loses his file. Nothing better is to be had.
     guard try disk.status(at: name, in: directory) == nil else {
       throw DiskError("rename to", directory.path(of: name), code: EEXIST, kind: .exists)
     }
     try disk.rename(part, to: name, in: directory)
+  }
+
+  /// A link never replaces. Stopped after it, both names are one file, and the next open removes the part's.
+  /// False where the filesystem has no links.
+  private func linkWithoutReplacing() throws(DiskError) -> Bool {
+    do throws(DiskError) {
+      try disk.link(target.partName, to: target.name, in: directory)
+      return true
+    } catch {
+      guard error.kind == .unsupported || error.kind == .permission else { throw error }
+      return false
+    }
   }
 }

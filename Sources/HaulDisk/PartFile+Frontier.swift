@@ -16,9 +16,9 @@ package enum FrontierStep: Equatable, Sendable {
 extension PartFile {
   /// Waits until bytes beyond `offset` are written. [digest]
   ///
-  /// With a known length only whole chunks are handed out (and the last one with the end of the file), so that
-  /// each can be checked against its sum. The frontier moves back where a chunk is distrusted; what was handed
-  /// out before is then the caller's to take back.
+  /// With a known length only whole chunks are handed out (and the last one with the end of the file), so
+  /// that each can be checked against its sum. The frontier moves back where a chunk is distrusted; what was
+  /// handed out before is then the caller's to take back.
   package func waitForFrontier(beyond offset: Int, generation: Int) -> FrontierStep {
     state.wait { state in
       if state.cancelled || state.generation != generation { return .cancelled }
@@ -42,7 +42,8 @@ extension PartFile {
   package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DiskError) {
     guard try disk.readFully(into: buffer, from: data, at: offset) == buffer.count else {
       throw DiskError(
-        "read from", data.path, code: 0, kind: .incomplete, detail: "it ends before byte \(offset + buffer.count)")
+        "read from", data.path, code: 0, kind: .incomplete,
+        detail: "it ends before byte \(offset + buffer.count)")
     }
   }
 

@@ -5,9 +5,9 @@ internal import HaulCore
 extension PartFile {
   /// Opens the data file of a target under its lock, and what a former run left beside it. [committer]
   ///
-  /// An interrupted finish is completed first. A data file without a usable manifest is emptied (under the lock,
-  /// never unlinked), a manifest of ours without its data file is removed; ``notice`` says so. A sidecar that is
-  /// not ours is left alone, and so is everything where this throws.
+  /// An interrupted finish is completed first. A data file without a usable manifest is emptied (under the
+  /// lock, never unlinked), a manifest of ours without its data file is removed; ``notice`` says so. A
+  /// sidecar that is not ours is left alone, and so is everything where this throws.
   ///
   /// - Parameters:
   ///   - overwrite: go on where the final name exists; it is replaced by the finish and untouched until then.
@@ -51,7 +51,8 @@ extension PartFile {
     }
     guard final.isRegular else {
       throw DiskError(
-        "overwrite", directory.path(of: target.name), code: 0, kind: .foreign, detail: "it is not a regular file")
+        "overwrite", directory.path(of: target.name), code: 0, kind: .foreign,
+        detail: "it is not a regular file")
     }
   }
 

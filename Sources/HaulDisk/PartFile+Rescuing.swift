@@ -4,8 +4,8 @@ internal import HaulCore
 internal import HaulPlatform
 
 extension PartFile {
-  /// Takes back the promise for some chunks, durably, before a byte of them may be fetched again: sums and bits,
-  /// in both slots. They are missing afterwards, and the frontier may have moved back. [committer]
+  /// Takes back the promise for some chunks, durably, before a byte of them may be fetched again: sums and
+  /// bits, in both slots. They are missing afterwards, and the frontier may have moved back. [committer]
   package func distrust(_ chunks: [Int]) throws(DiskError) {
     try ledger.withLock { (ledger) throws(DiskError) in
       try insistHealthy(ledger, "distrust a part of")
@@ -27,8 +27,8 @@ extension PartFile {
     }
   }
 
-  /// Brings what the page cache holds to the disk and forgets it, so that ``proveRescuable(_:)`` reads the disk
-  /// and not the memory of a write-back that failed. [committer, after begin, before proving]
+  /// Brings what the page cache holds to the disk and forgets it, so that ``proveRescuable(_:)`` reads the
+  /// disk and not the memory of a write-back that failed. [committer, after begin, before proving]
   package func prepareRescue() throws(DiskError) {
     try ledger.withLock { (ledger) throws(DiskError) in
       try insistHealthy(ledger, "rescue a part of")

@@ -6,9 +6,9 @@ internal import HaulPlatform
 extension PartFile {
   /// Writes what of `bytes` is not written yet, and accounts for it. [writer]
   ///
-  /// In this order: bytes, then the sums of chunks that they complete (in memory and, once there is a manifest,
-  /// in it), then the mark that lets a commit count them. Bytes of an older generation, and those past the end
-  /// of a known length, are dropped.
+  /// In this order: bytes, then the sums of chunks that they complete (in memory and, once there is a
+  /// manifest, in it), then the mark that lets a commit count them. Bytes of an older generation, and those
+  /// past the end of a known length, are dropped.
   ///
   /// - Throws: the failed write; nothing of `bytes` counts then.
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, generation: Int) throws(DiskError) {
@@ -62,7 +62,8 @@ extension PartFile {
       }
       guard let sum = try disk.sum(of: range, in: data, seed: admission.id.seed(forChunk: chunk)) else {
         throw DiskError(
-          "read back", data.path, code: 0, kind: .incomplete, detail: "bytes that were just written are not there")
+          "read back", data.path, code: 0, kind: .incomplete,
+          detail: "bytes that were just written are not there")
       }
       result.append((chunk, sum))
     }

@@ -42,7 +42,9 @@ package final class PartFile: Sendable {
     var flags: ManifestSlot.Flags = []
     /// Set by the first failed sync, for good.
     var poison: DiskError?
+    /// In this run; a former one's are not taken for granted.
     var dataSyncedOnce = false
+    var directorySynced = false
     var finished = false
     var closed = false
   }
@@ -86,8 +88,8 @@ package final class PartFile: Sendable {
   /// Gives up the lock and all descriptors; a second call does nothing. [committer, when no write, read or
   /// commit is under way]
   ///
-  /// - Returns: what closing the data file said. It matters only without syncs (a network filesystem may report
-  ///   a lost write there); after a sync there is nothing left that it could concern.
+  /// - Returns: what closing the data file said. It matters only without syncs (a network filesystem may
+  ///   report a lost write there); after a sync there is nothing left that it could concern.
   @discardableResult
   package func close() -> DiskError? {
     ledger.withLock { ledger -> DiskError? in

@@ -93,7 +93,8 @@ struct PartOpener {
     }
   }
 
-  /// Locks the file; nil where its name has meanwhile gone to another (a finish renamed it, somebody removed it).
+  /// Locks the file; nil where its name has meanwhile gone to another (a finish renamed it, somebody removed
+  /// it).
   private func lock(_ file: DiskFile) throws(DiskError) -> FileStatus? {
     let found = try disk.status(of: file)
     guard found.isRegular else { throw foreign(file, "it is not a regular file") }

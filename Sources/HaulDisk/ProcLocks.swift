@@ -8,13 +8,18 @@ enum ProcLocks {
     var byInode: Int32?
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ", omittingEmptySubsequences: true)
-      guard words.count >= 6, words[1] == "FLOCK", let process = Int32(words[4]), process > 0 else { continue }
+      guard words.count >= 6, words[1] == "FLOCK", let process = Int32(words[4]), process > 0 else {
+        continue
+      }
       let place = words[5].split(separator: ":")
       guard place.count == 3, UInt64(place[2]) == status.inode else { continue }
-      if UInt64(place[0], radix: 16) == major(status.device), UInt64(place[1], radix: 16) == minor(status.device) {
+      if UInt64(place[0], radix: 16) == major(status.device),
+        UInt64(place[1], radix: 16) == minor(status.device)
+      {
         return process
       }
-      // Btrfs and overlays show another device here than in stat(2): the inode alone is then the best there is.
+      // Btrfs and overlays show another device here than in stat(2): the inode alone is then the best there
+      // is.
       byInode = byInode ?? process
     }
     return byInode

@@ -29,13 +29,15 @@ package struct StreamFile: Sendable {
   }
 
   /// Writes all bytes behind those before. Blocks while the reader is slow.
-  /// - Throws: `.readerGone` where nobody reads any more. The process survives that only with SIGPIPE blocked or
-  ///   ignored, as on every thread of Haul's own.
+  /// - Throws: `.readerGone` where nobody reads any more. The process survives that only with SIGPIPE blocked
+  ///   or ignored, as on every thread of Haul's own.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(DiskError) {
     var done = 0
     while done < bytes.count {
       let written = try disk.append(UnsafeRawBufferPointer(rebasing: bytes[done...]), to: file)
-      guard written > 0 else { throw DiskError("write to", file.path, code: 0, kind: .io, detail: "no progress") }
+      guard written > 0 else {
+        throw DiskError("write to", file.path, code: 0, kind: .io, detail: "no progress")
+      }
       done += written
     }
   }

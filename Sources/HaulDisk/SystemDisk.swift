@@ -140,5 +140,7 @@ package struct SystemDisk: DiskOperations {
 
 extension DiskFile {
   /// The path of a name in this directory, for messages.
-  func path(of name: String) -> String { path == "." ? name : path.hasSuffix("/") ? path + name : path + "/" + name }
+  func path(of name: String) -> String {
+    path == "." ? name : path.hasSuffix("/") ? path + name : path + "/" + name
+  }
 }

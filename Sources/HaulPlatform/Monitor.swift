@@ -24,7 +24,16 @@ package final class Monitor<State>: @unchecked Sendable {
     pthread_mutex_init(mutex, nil)
     condition = .allocate(capacity: 1)
     condition.initialize(to: pthread_cond_t())
+    // Waits with an end must not depend on the wall clock, which may jump.
+    #if canImport(Glibc)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+    #else
     pthread_cond_init(condition, nil)
+    #endif
   }
 
   deinit {
@@ -58,6 +67,25 @@ package final class Monitor<State>: @unchecked Sendable {
     while true {
       if let result = body(&state) { return result }
       pthread_cond_wait(condition, mutex)
+    }
+  }
+
+  /// Waits for at most `seconds` until `body` returns true.
+  package func wait(seconds: Double, _ body: (inout State) -> Bool) -> Bool {
+    let deadline = monotonicSeconds() + seconds
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if body(&state) { return true }
+      let left = deadline - monotonicSeconds()
+      if left <= 0 { return false }
+      #if canImport(Glibc)
+      var end = timespec(tv_sec: Int(deadline), tv_nsec: Int((deadline - deadline.rounded(.down)) * 1e9))
+      pthread_cond_timedwait(condition, mutex, &end)
+      #else
+      var span = timespec(tv_sec: Int(left), tv_nsec: Int((left - left.rounded(.down)) * 1e9))
+      pthread_cond_timedwait_relative_np(condition, mutex, &span)
+      #endif
     }
   }
 }

@@ -32,7 +32,9 @@ final class Connection: TransferDelegate {
     self.route = route
     self.range = range
     redirect = nil
-    return loop.start(transfer, route.request(range: range))
+    let started = loop.start(transfer, route.request(range: range))
+    transfer.isHeld = driver.heldSince != nil
+    return started
   }
 
   /// How full the partly filled buffer is, in bytes.
@@ -68,6 +70,8 @@ final class Connection: TransferDelegate {
   }
 
   func transfer(_ transfer: Transfer, received bytes: UnsafeRawBufferPointer) -> Bool {
+    // Before anything counts as received: what finds no room is asked for again.
+    guard driver.makeRoom(for: bytes.count - (buffer.map { $0.limit - $0.count } ?? 0)) else { return false }
     let (wanted, goesOn) = driver.received(bytes.count, connection: index)
     var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
     while !rest.isEmpty {
@@ -78,7 +82,6 @@ final class Connection: TransferDelegate {
       rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(copied))
       if current.isFull { submitPartial() }
     }
-    driver.checkRoom()
     return goesOn
   }
 

@@ -6,18 +6,29 @@ internal import HaulPlatform
 internal import HaulTransport
 internal import Synchronization
 
-/// What the writer's jobs and the driver count together.
+/// What the writer's jobs and the driver share.
 final class WriterFlow: Sendable {
-  /// Buffers that the writer has given back.
-  let returned = Atomic<Int>(0)
-  /// Set while the driver waits for room; the writer then tells it.
-  let wantsRoom = Atomic<Bool>(false)
+  /// How many buffers the writer has given back.
+  let returned = Monitor(0)
+  /// How the driver wants to hear of the next buffer that comes back.
+  let wish = Atomic<Wish>(.nothing)
+
+  enum Wish: UInt8, AtomicRepresentable {
+    case nothing
+    /// It waits on ``returned``.
+    case signal
+    /// It goes on with other work and wants a letter.
+    case letter
+  }
 }
 
 /// Buffers between connections and writer, and what happens when there are too few.
 ///
-/// Nothing here waits. A download that uses more than its share of the pool has its sockets taken out of the
-/// loop until buffers return; and while that is so at least one of its buffers is with the writer, so some will.
+/// libcurl goes on reading from one socket as long as there is something (up to a hundred receive buffers in one
+/// call), so the callback itself has to be able to say stop. It waits a moment for the writer, which on a
+/// healthy disk is all that ever happens. A disk that needs longer has its download's sockets taken out of the
+/// loop until buffers return, so that other downloads go on. And while anybody waits, at least one buffer of
+/// this download is with the writer, so room will come.
 extension Driver {
   func newBuffer(at offset: Int) -> Buffer {
     let buffer = share.pool.take(size: bufferSize, for: account)
@@ -58,38 +69,73 @@ extension Driver {
         mail.post(.writeFailed(error), to: id)
       }
       pool.giveBack(buffer, account: account)
-      flow.returned.add(1, ordering: .sequentiallyConsistent)
-      if flow.wantsRoom.exchange(false, ordering: .sequentiallyConsistent) { mail.post(.roomAvailable, to: id) }
+      switch flow.wish.exchange(.nothing, ordering: .sequentiallyConsistent) {
+      case .nothing: flow.returned.withLock { $0 += 1 }
+      case .signal: flow.returned.signal { $0 += 1 }
+      case .letter:
+        flow.returned.withLock { $0 += 1 }
+        mail.post(.roomAvailable, to: id)
+      }
     }
   }
 
-  private var buffersWithWriter: Int { submitted - flow.returned.load(ordering: .sequentiallyConsistent) }
+  private var buffersWithWriter: Int { submitted - flow.returned.withLock { $0 } }
 
-  /// After each piece of a body: stops reading where the next piece would go beyond this download's share.
-  func checkRoom() {
-    guard heldSince == nil, !share.pool.hasRoom(for: account, bytes: bufferSize) else { return }
-    let now = monotonicSeconds()
+  /// How long the engine's thread waits for one disk before it turns to other downloads, in seconds.
+  private static let shortWait = 0.1
+
+  /// Sees to it that `bytes` more can be buffered. False where they cannot, now: the caller ends its transfer.
+  func makeRoom(for bytes: Int) -> Bool {
+    guard bytes > 0 else { return true }
+    let needed = (bytes + bufferSize - 1) / bufferSize * bufferSize
+    if heldSince == nil, share.pool.hasRoom(for: account, bytes: needed) { return true }
+    if heldSince == nil {
+      let began = monotonicSeconds()
+      let found = waitForWriter(needed)
+      diskWait += monotonicSeconds() - began
+      if found { return true }
+      hold(now: monotonicSeconds())
+    }
+    // What libcurl has in its hands already may use what is left of the pool; more than that is refused.
+    return share.pool.hasReserve(bytes: needed)
+  }
+
+  private func waitForWriter(_ needed: Int) -> Bool {
+    guard isWritable else { return false }
+    if buffersWithWriter == 0 { submitFullest() }
+    let pool = share.pool
+    let account = account
+    let flow = flow
+    return flow.returned.wait(seconds: Self.shortWait) { _ in
+      // The wish comes first: a buffer that returns between the two is then told.
+      flow.wish.store(.signal, ordering: .sequentiallyConsistent)
+      return pool.hasRoom(for: account, bytes: needed)
+    }
+  }
+
+  /// Partly filled buffers alone would wait for bytes that nobody reads.
+  private func submitFullest() {
+    connections.max { $0.partialBytes < $1.partialBytes }?.submitPartial()
+  }
+
+  private func hold(now: Double) {
     heldSince = now
     setHeld(true, now: now)
-    askForRoom()
-    // What came back between the two looks would not be told again.
-    if share.pool.hasRoom(for: account, bytes: bufferSize) { releaseIfRoom(now: now) }
+    flow.wish.store(.letter, ordering: .sequentiallyConsistent)
   }
 
+  /// Takes up reading again where there is room for a quarter of the share, so that it does not stop at once.
   func releaseIfRoom(now: Double) {
     guard let since = heldSince else { return }
-    guard share.pool.hasRoom(for: account, bytes: bufferSize) else { return askForRoom() }
+    guard share.pool.hasRoom(for: account, bytes: max(bufferSize, share.pool.capacity / 8)) else {
+      flow.wish.store(.letter, ordering: .sequentiallyConsistent)
+      if isWritable, buffersWithWriter == 0 { submitFullest() }
+      return
+    }
     heldSince = nil
-    flow.wantsRoom.store(false, ordering: .sequentiallyConsistent)
+    flow.wish.store(.nothing, ordering: .sequentiallyConsistent)
     diskWait += now - since
     setHeld(false, now: now)
-  }
-
-  private func askForRoom() {
-    flow.wantsRoom.store(true, ordering: .sequentiallyConsistent)
-    // Partly filled buffers alone would wait for bytes that nobody reads.
-    guard isWritable, buffersWithWriter == 0 else { return }
-    connections.max { $0.partialBytes < $1.partialBytes }?.submitPartial()
   }
 
   private func setHeld(_ isHeld: Bool, now: Double) {

@@ -17,7 +17,7 @@ extension Driver {
   func commitIfDue(now: Double) {
     guard case .part(let part)? = output, isWritable, keepsManifest, !commitInFlight else { return }
     let written = part.snapshot().writtenBytes
-    guard written > lastCommit.written else { return }
+    guard written != lastCommit.written else { return }
     let isEarly = lastCommit.written == 0 && written - resumedBytes >= Self.firstCommitBytes
     guard now - lastCommit.at >= Self.commitInterval || isEarly else { return }
     commitInFlight = true
@@ -50,6 +50,7 @@ extension Driver {
 
   func hashed(_ outcome: HasherOutcome, epoch: Int) {
     guard epoch == hasherEpoch else { return }
+    hashedBytes = hasher?.hashedBytes ?? 0
     hasher = nil
     hasherOutcome = outcome
     if stage == .stopping { return continueStopping() }

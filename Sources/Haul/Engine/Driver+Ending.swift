@@ -192,12 +192,23 @@ extension Driver {
 
   func cleared(_ result: Result<Void, DiskError>, now: Double) {
     guard stage == .clearing else { return stopIfPending() }
-    if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
+    if case .failure(let error) = result {
+      stop(DownloadError(error, kept: nil))
+      return stopIfPending()
+    }
     resumedBytes = 0
     memory = nil
     hasherOutcome = nil
     lastCommit = (now, 0)
-    if machine != nil, mismatches == 0 {
+    refetchesInPlace = clearsForMismatch
+    if refetchesInPlace {
+      // The same generation again: a file that has changed meanwhile is an error, not a second chance.
+      startMachine(
+        resumed: header.map {
+          ResumedFile(grid: $0.grid, present: ByteRangeSet(), change: PartMemory.comparison(with: $0))
+        })
+    } else if machine != nil {
+      header = nil
       machine?.restarted(now: now)
       stage = .probing
     } else {

@@ -82,9 +82,12 @@ extension Driver {
       return announce()
     }
     stage = .preparing
+    // The second try after a wrong digest writes over the first one, in the same place, under the same flag.
+    if refetchesInPlace { return begun(.success(())) }
     let grid = machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
     let adopts = resumedBytes > 0 || (machine?.isResuming ?? false)
-    let header = grid.map { makeHeader(grid: $0) }
+    let header = adopts ? memory?.state.header : grid.map { makeHeader(grid: $0) }
+    self.header = header
     let mail = share.mail
     let id = id
     setup.lane.committer.submit {
@@ -112,7 +115,10 @@ extension Driver {
 
   func begun(_ result: Result<Void, DiskError>) {
     guard stage == .preparing, case .part(let part)? = output else { return stopIfPending() }
-    if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
+    if case .failure(let error) = result {
+      stop(DownloadError(error, kept: nil))
+      return stopIfPending()
+    }
     stage = .fetching
     isWritable = true
     generation = part.snapshot().generation

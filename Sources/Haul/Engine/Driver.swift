@@ -52,9 +52,14 @@ final class Driver {
   var name: String?
   /// What an earlier run left, until it is thrown away.
   var memory: PartMemory?
+  /// What the manifest says of this generation; nil while the length is unknown.
+  var header: ManifestHeader?
   var resumedBytes = 0
   var mostBusy = 0
+  /// How often the digest was wrong.
   var mismatches = 0
+  /// Whether this is the second try after a wrong digest, over the bytes of the first.
+  var refetchesInPlace = false
 
   // Bytes on their way: see Driver+Buffers.
   let account = PoolAccount()
@@ -73,6 +78,8 @@ final class Driver {
   var hasher: FrontierHasher?
   var hasherEpoch = 0
   var hasherOutcome: HasherOutcome?
+  /// What the last hasher has passed.
+  var hashedBytes = 0
   var rescue: Rescue?
   var isDrained = false
   var clearsForMismatch = false
@@ -114,20 +121,23 @@ final class Driver {
     connections = (0..<machine.mostConnections).map {
       Connection(
         index: $0, driver: self, route: route, options: options,
-        receiveBufferBytes: min(256 * 1024, max(16 * 1024, bufferSize)))
+        receiveBufferBytes: min(Self.receiveBufferBytes, max(16 * 1024, bufferSize)))
     }
     stage = .probing
   }
+
+  /// What libcurl takes from the kernel at a time: large enough that system calls do not count, small enough
+  /// that the bytes are still in the processor's cache when they are copied on.
+  private static let receiveBufferBytes = 128 * 1024
 
   // MARK: Turns
 
   /// One look around, after each round of the loop.
   /// - Parameter ticks: whether the tenth of a second is over.
   func turn(now: Double, ticks: Bool) {
-    if machine != nil, stage == .probing || stage == .fetching {
-      for action in machine?.advance(now: now) ?? [] { perform(action, now: now) }
-      if stage == .probing, machine?.resource != nil { prepare() }
-    }
+    // First of all: a small file may have come whole in one round with its head, and still needs its place.
+    if stage == .probing, machine?.resource != nil { prepare() }
+    if isActive { for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) } }
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
     if heldSince != nil { releaseIfRoom(now: now) }
@@ -135,6 +145,10 @@ final class Driver {
     if let stopDeadline, now >= stopDeadline { leaveWithoutDisk() }
     publish()
   }
+
+  /// Whether the machine's actions are carried out. Not while there is no room for bytes: a new request would
+  /// only bring more of them.
+  private var isActive: Bool { (stage == .probing || stage == .fetching) && heldSince == nil }
 
   private func perform(_ action: TransferAction, now: Double) {
     switch action {
@@ -193,7 +207,7 @@ final class Driver {
       progress.written = snapshot.writtenBytes
       progress.durable = snapshot.durableBytes
       progress.received = max(snapshot.writtenBytes, min(resumedBytes + inMemory, total ?? .max))
-      progress.hashed = hasher?.hashedBytes ?? 0
+      progress.hashed = hasher?.hashedBytes ?? hashedBytes
       progress.resumed = resumedBytes
       progress.connections = machine?.busyConnections ?? 0
       progress.retries = machine?.retryCount ?? 0

@@ -70,7 +70,7 @@ struct PartMemory {
       return .discard(why: "the server gave no validator, so nobody can tell whether the file is still the same")
     }
     return .resume(
-      ResumedFile(grid: header.grid, present: present, change: Self.comparison(header)), bytes: present.count)
+      ResumedFile(grid: header.grid, present: present, change: Self.comparison(with: header)), bytes: present.count)
   }
 
   private var isSameSource: Bool {
@@ -88,7 +88,8 @@ struct PartMemory {
       advice: "nothing was touched; choose another name with -o, or start over with --overwrite")
   }
 
-  private static func comparison(_ header: ManifestHeader) -> @Sendable (Identity) -> ResourceChange? {
+  /// Compares a response with what a manifest stored of the earlier ones.
+  static func comparison(with header: ManifestHeader) -> @Sendable (Identity) -> ResourceChange? {
     { identity in
       if let length = identity.length, length != header.grid.length {
         return .length(was: header.grid.length, is: length)

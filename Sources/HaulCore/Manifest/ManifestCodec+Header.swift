@@ -47,7 +47,8 @@ extension ManifestCodec {
     return page
   }
 
-  /// Reads one header page back. The version is looked at before the hash: a later format may put it elsewhere.
+  /// Reads one header page back. The version is looked at before the hash: a later format may put it
+  /// elsewhere.
   package func decodeHeader(_ page: [UInt8]) throws(ManifestError) -> ManifestHeader {
     guard page.hasPrefix(Self.headerMagic) else { throw .notOurs }
     guard page.count == ManifestLayout.pageSize else { throw .damaged("a header is cut off") }
@@ -81,7 +82,8 @@ extension ManifestCodec {
       Self.chunkSizes.contains(size), size.nonzeroBitCount == 1
     else { throw .damaged("the chunk size is out of bounds") }
     let grid = ChunkGrid(length: length, chunkSize: size)
-    guard grid.count <= ChunkGrid.mostChunks, page.get(UInt64.self, at: Field.chunkCount) == UInt64(grid.count)
+    guard grid.count <= ChunkGrid.mostChunks,
+      page.get(UInt64.self, at: Field.chunkCount) == UInt64(grid.count)
     else { throw .damaged("the chunk count is out of bounds") }
     return grid
   }

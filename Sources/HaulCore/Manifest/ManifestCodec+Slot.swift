@@ -11,8 +11,8 @@ extension ManifestCodec {
     static let reserved = 48..<64
   }
 
-  /// The bytes of a whole slot. Prefixes without a clean stop, and those past the 512th, are left out: they are
-  /// a saving, never needed.
+  /// The bytes of a whole slot. Prefixes without a clean stop, and those past the 512th, are left out: they
+  /// are a saving, never needed.
   /// - Precondition: the bitmap has as many bits as the grid has chunks.
   package func encode(_ slot: ManifestSlot, id: ManifestID, grid: ChunkGrid) -> [UInt8] {
     precondition(slot.bitmap.count == grid.count, "a bitmap of another grid")

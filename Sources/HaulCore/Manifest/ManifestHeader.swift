@@ -33,7 +33,8 @@ package struct ManifestHeader: Equatable, Sendable {
   /// Seconds since 1970 by the wall clock; for people only.
   package let created: Int
   package let grid: ChunkGrid
-  /// Origin and path in the form of ``storable(source:sha256:)``. Empty where unknown: it then equals no source.
+  /// Origin and path in the form of ``storable(source:sha256:)``. Empty where unknown: it then equals no
+  /// source.
   package let source: String
   package let validatorKind: ValidatorKind
   /// SHA-256 of the validator: 32 bytes, all 0 where there is none.
@@ -62,12 +63,13 @@ package struct ManifestHeader: Equatable, Sendable {
     self.inode = inode
   }
 
-  /// The form in which a source is stored and compared: itself, or, where it is longer than 2048 bytes or holds
-  /// control characters, `sha256:` and the hash of its UTF-8 in hexadecimal (no URL has that scheme).
+  /// The form in which a source is stored and compared: itself, or, where it is longer than 2048 bytes or
+  /// holds control characters, `sha256:` and the hash of its UTF-8 in hexadecimal (no URL has that scheme).
   package static func storable(source: String, sha256: ([UInt8]) -> [UInt8]) -> String {
     if isStorable(source) { return source }
     let digits = Array("0123456789abcdef")
-    return "sha256:" + String(sha256(Array(source.utf8)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    return "sha256:"
+      + String(sha256(Array(source.utf8)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
   }
 
   /// Control characters are refused on both ways: what is stored may be shown on a terminal.

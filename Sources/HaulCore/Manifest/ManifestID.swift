@@ -13,10 +13,10 @@ package struct ManifestID: Hashable, Sendable {
     self.low = low
   }
 
-  /// The seed of the sum of chunk `index`: two equal chunks of one file, or one chunk of two generations, have
-  /// different sums, so a chunk at the wrong place proves nothing.
+  /// The seed of the sum of chunk `index`: two equal chunks of one file, or one chunk of two generations,
+  /// have different sums, so a chunk at the wrong place proves nothing.
   package func seed(forChunk index: Int) -> UInt64 {
-    Self.mix(high &+ Self.mix(low ^ UInt64(truncatingIfNeeded: index)))
+    Self.mix(high &+ Self.mix(low ^ Self.mix(UInt64(truncatingIfNeeded: index))))
   }
 
   /// The finaliser of SplitMix64: a bijection in which every input bit reaches every output bit.

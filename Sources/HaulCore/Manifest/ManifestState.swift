@@ -22,7 +22,8 @@ package struct ManifestState: Equatable, Sendable {
     var failure = ManifestError.notOurs
     for offset in ManifestLayout.headerOffsets where offset < pages.count {
       do {
-        return try codec.decodeHeader(Array(pages[offset..<min(offset + ManifestLayout.pageSize, pages.count)]))
+        return try codec.decodeHeader(
+          Array(pages[offset..<min(offset + ManifestLayout.pageSize, pages.count)]))
       } catch {
         switch (error, failure) {
         case (.newerVersion, _), (.damaged, .notOurs): failure = error

@@ -21,8 +21,7 @@ package struct Scheduler: Sendable {
   package init(grid: ChunkGrid, present: ByteRangeSet, policy: LeasePolicy = LeasePolicy()) {
     self.grid = grid
     self.policy = policy
-    missing = ByteRangeSet(grid.whole)
-    for range in present.ranges { missing.remove(range) }
+    missing = ByteRangeSet(present.gaps(in: grid.whole))
   }
 
   /// Nothing is missing and nothing is under way.

@@ -26,7 +26,7 @@ extension TransferMachine {
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
     } else if phase == .stream {
       endOfStream(slot: slot, connection: connection, now: now, dice: dice)
-    } else if slot.bodyBytes == 0 && !wasWhole && slot.isReceiving {
+    } else if ending == .finished, slot.bodyBytes == 0, !wasWhole, slot.isReceiving {
       let failure = TransferFailure(.brokenProtocol, "an answer that promised bytes brought none")
       retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     }
