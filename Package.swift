@@ -70,7 +70,10 @@ let package = Package(
       swiftSettings: strict),
 
     // Tests: one target per module; TestSupport is theirs alone.
-    .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+    .target(name: "CTestSupport", path: "Tests/CSupport", cSettings: [.define("_GNU_SOURCE")]),
+    .target(
+      name: "TestSupport", dependencies: ["CPlatform", "CTestSupport", "HaulPlatform"], path: "Tests/Support",
+      swiftSettings: strict),
     .testTarget(
       name: "HaulCoreTests", dependencies: ["HaulCore", "TestSupport"], swiftSettings: strict),
     .testTarget(
@@ -92,8 +95,8 @@ let package = Package(
     .testTarget(
       name: "HaulOriginTests", dependencies: ["HaulOrigin", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "HaulCommandTests", dependencies: ["HaulCommand", "HaulOrigin", "TestSupport"],
-      swiftSettings: strict),
+      name: "HaulCommandTests", dependencies: ["HaulCommand", "Haul", "HaulOrigin", "TestSupport"],
+      exclude: ["Snapshots"], swiftSettings: strict),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]
 )

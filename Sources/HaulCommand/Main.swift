@@ -13,7 +13,40 @@ import Darwin
 struct Main {
   static func main() async {
     SignalTrap.prepare()
-    await RootCommand.main()
+    leave(await run(Array(CommandLine.arguments.dropFirst())))
+  }
+
+  /// Runs the command and returns its exit code; everything is said by then.
+  private static func run(_ arguments: [String]) async -> Int32 {
+    // Somebody who asks for help wants the options of the one thing that is done with haul.
+    if arguments == ["--help"] || arguments == ["-h"] || arguments == ["help"] {
+      Terminal.print(RootCommand.helpMessage(for: GetCommand.self, columns: nil))
+      return 0
+    }
+    do {
+      var command = try RootCommand.parseAsRoot(arguments)
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+      return 0
+    } catch let error as DownloadError {
+      for line in Report.error(error) { Terminal.printError(line) }
+      return ExitStatus.of(error.code)
+    } catch {
+      let status = RootCommand.exitCode(for: error).rawValue
+      let message = RootCommand.fullMessage(for: error)
+      if !message.isEmpty { status == 0 ? Terminal.print(message) : Terminal.printError(message) }
+      return status
+    }
+  }
+
+  /// Ends the process at once. `exit` would first run the clean-up of libraries (OpenSSL's frees its locks) while
+  /// the engine's thread may still be using them, and crash.
+  private static func leave(_ status: Int32) -> Never {
+    fflush(nil)
+    _exit(status)
   }
 }
 
@@ -21,10 +54,8 @@ struct RootCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "haul",
     abstract: "Fetches big files fast, whole and verified, and goes on where it was interrupted.",
-    discussion: """
-      Run the same command again to go on: only what is missing is fetched. The file gets its name when it is \
-      complete; until then its bytes are in NAME.haul-part and what is known of them in NAME.haul.
-      """,
+    usage: GetCommand.configuration.usage,
+    discussion: "haul --help lists the options.",
     version: "haul \(HaulVersion.current)",
     subcommands: [GetCommand.self, DemoCommand.self],
     defaultSubcommand: GetCommand.self)

@@ -46,23 +46,8 @@ package final class TemporaryDirectory: Sendable {
     }
     // A test may have closed it to itself.
     chmod(path, 0o700)
-    for name in names(in: path) { remove("\(path)/\(name)") }
+    for name in Files.names(in: path) { remove("\(path)/\(name)") }
     rmdir(path)
-  }
-
-  private static func names(in path: String) -> [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-        tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
-          String(cString: $0)
-        }
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names
   }
 }
 

@@ -6,32 +6,32 @@ internal import HaulDisk
 extension DownloadError {
   /// What a failed operation on the disk means for a download.
   init(_ error: DiskError, kept: Kept?) {
-    let goOn = "the same command goes on from what is kept"
+    let goOn = "then run the same command again"
     let (code, advice): (Code, String)
     switch error.kind {
-    case .noSpace: (code, advice) = (.disk, "make room, or choose another folder with -d; \(goOn)")
+    case .noSpace: (code, advice) = (.disk, "make room, \(goOn); or choose another folder with -d")
     case .exists: (code, advice) = (.exists, "nothing was touched; choose another name with -o, or replace it with --overwrite")
     case .busy: (code, advice) = (.busy, "wait for it, or choose another name with -o")
     case .foreign: (code, advice) = (.occupied, "nothing was touched; move it away, or choose another name with -o")
     case .readOnly, .permission: (code, advice) = (.disk, "choose a folder that you may write to with -d")
-    case .missing, .gone: (code, advice) = (.disk, "create the folder first; \(goOn)")
+    case .missing, .gone: (code, advice) = (.disk, "create the folder first, \(goOn)")
     case .readerGone: (code, advice) = (.disk, "whoever read the output has closed it")
-    case .poisoned, .io, .incomplete, .unsupported: (code, advice) = (.disk, "check the disk; \(goOn)")
+    case .poisoned, .io, .incomplete, .unsupported: (code, advice) = (.disk, "check the disk, \(goOn)")
     }
     self.init(code, "\(error)", kept: kept, advice: advice)
   }
 
   /// What the end of a transfer means for a download.
   init(_ failure: TransferFailure, plan: DownloadPlan, url: String) {
-    let again = "the same command goes on from what is kept"
+    let again = "then run the same command again"
     let (code, advice): (Code, String)
     switch failure.kind {
-    case .network: (code, advice) = (.network, "check the connection; \(again)")
+    case .network: (code, advice) = (.network, "check the connection, \(again)")
     case .untrusted: (code, advice) = (.network, "if the certificate is right, name its authority with --cacert")
     case .refused(let status): (code, advice) = (.refused, Self.advice(status: status))
     case .changed:
       (code, advice) = (.changed, "the bytes of the earlier version are kept; start over with --overwrite")
-    case .brokenProtocol: (code, advice) = (.brokenProtocol, "try another mirror, or -c 1; \(again)")
+    case .brokenProtocol: (code, advice) = (.brokenProtocol, "try another mirror, or the same command with -c 1")
     case .unframed:
       (code, advice) = (.brokenProtocol, "give its --sha256, or take it as it is with --accept-unframed")
     case .local: (code, advice) = (.other, "close other programs and try again")

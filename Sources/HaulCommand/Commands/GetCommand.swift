@@ -6,24 +6,37 @@ import Haul
 /// `haul URL…`: the default subcommand.
 struct GetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Fetch files (the default).")
+    commandName: "get",
+    abstract: "Fetches big files fast, whole and verified, and goes on where it was interrupted.",
+    usage: """
+      haul [<options>] <url> ...
+      haul demo
+      """,
+    discussion: """
+      Run the same command again to go on: only what is missing is fetched. The file gets its name when it is \
+      complete; until then its bytes are in NAME.haul-part and what is known of them in NAME.haul.
+      """)
 
-  @Argument(help: "What to fetch, http or https. Several are several files, one after the other.")
+  @Argument(
+    help: ArgumentHelp(
+      "What to fetch, http or https. Several are several files, one after the other.", valueName: "url"))
   var urls: [String]
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("Where to put it; also a FIFO, a device or /dev/null.", valueName: "file"))
+    name: [.customShort("o", allowingJoined: true), .customLong("output")],
+    help: ArgumentHelp(
+      "Where to put it. A FIFO, a device or /dev/null gets the bytes in order, over one connection.",
+      valueName: "file"))
   var output: String?
 
   @Option(
-    name: [.customShort("d"), .customLong("directory")],
+    name: [.customShort("d", allowingJoined: true), .customLong("directory")],
     help: ArgumentHelp("The folder to put it in.", valueName: "dir"))
   var directory: String?
 
   @Option(
-    name: [.customShort("c"), .customLong("connections")],
-    help: ArgumentHelp("How many connections to keep busy, or auto.", valueName: "n|auto"))
+    name: [.customShort("c", allowingJoined: true), .customLong("connections")],
+    help: ArgumentHelp("How many connections to keep busy: 1 to 256, or auto.", valueName: "n|auto"))
   var connections = ConnectionsArgument.automatic
 
   @Option(help: ArgumentHelp("The SHA-256 that the file must have.", valueName: "hex"))
@@ -38,7 +51,7 @@ struct GetCommand: AsyncParsableCommand {
   var noSync = false
 
   @Option(
-    name: [.customShort("H"), .customLong("header")],
+    name: [.customShort("H", allowingJoined: true), .customLong("header")],
     help: ArgumentHelp("A further request header, to the URL's own origin only.", valueName: "name: value"))
   var headers: [String] = []
 

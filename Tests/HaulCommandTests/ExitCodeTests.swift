@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HaulOrigin
+import TestSupport
+import Testing
+
+/// Every documented exit code but those of signals (see InterruptTests), and what is said with it.
+@Suite(.timeLimit(.minutes(2)))
+struct ExitCodeTests {
+  private static let length = 3_000_000
+  private let resource = OriginResource.reference(seed: 1, length: length)
+
+  /// What holds for every failure: nothing on standard output, lines that say who speaks, the message and advice.
+  private func expect(
+    _ ended: ChildProcess.Ended, code: Int32, says: [String], location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(ended.end == .exit(code), "\(ended.errors)", sourceLocation: location)
+    #expect(ended.stdout.isEmpty, sourceLocation: location)
+    #expect(ended.stderr.isHarmlessText, sourceLocation: location)
+    for text in says {
+      #expect(ended.errors.contains(text), "\(ended.errors)", sourceLocation: location)
+    }
+    if code != 64 {
+      for line in ended.errors.split(separator: "\n") {
+        #expect(line.hasPrefix("haul: "), sourceLocation: location)
+      }
+    }
+  }
+
+  @Test("0: the summary, and nothing else, is on standard output")
+  func done() throws {
+    let arena = try Arena(["/file.bin": resource])
+    let ended = try arena.run("/file.bin")
+    #expect(ended.end == .exit(0) && ended.errors.isEmpty, "\(ended.errors)")
+    let lines = ended.output.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.first?.hasPrefix("\(arena.folder.path)/file.bin: 3.0 MB in ") == true)
+    #expect(lines.last?.hasPrefix("sha256 ") == true && lines.last?.hasSuffix(" computed") == true)
+    #expect(arena.names == ["file.bin"])
+    #expect(try arena.holds("file.bin", ReferenceContent(seed: 1, length: Self.length)))
+  }
+
+  @Test("0: a digest that matches is called verified, and the same command again finds it complete")
+  func verified() throws {
+    let arena = try Arena(["/f": resource])
+    let digest = try #require(arena.run("/f").output.split(separator: " ").dropLast().last.map(String.init))
+    let again = try arena.run("/f", "--sha256", digest)
+    #expect(again.end == .exit(0) && again.output.contains("already complete, verified"))
+    #expect(arena.origin.requests().count == 1)
+    let fresh = try Arena(["/f": resource])
+    #expect(try fresh.run("/f", "--sha256", digest).output.hasSuffix("sha256 \(digest) verified\n"))
+  }
+
+  @Test("-q says nothing, and leaves errors")
+  func quiet() throws {
+    let arena = try Arena(["/f": resource])
+    let ended = try arena.run("/f", "-q")
+    #expect(ended.end == .exit(0) && ended.stdout.isEmpty && ended.stderr.isEmpty)
+    expect(try arena.run("/f", "-q"), code: 16, says: ["exists"])
+  }
+
+  @Test("--no-digest shows no digest")
+  func noDigest() throws {
+    let arena = try Arena(["/f": resource])
+    let ended = try arena.run("/f", "--no-digest")
+    #expect(ended.end == .exit(0) && !ended.output.contains("sha256"))
+  }
+
+  @Test("1: what is none of the others, such as no descriptors left")
+  func other() throws {
+    // Four are needed before there is anything to tell of.
+    let script = "ulimit -n 5 && exec \"$0\" \"$@\""
+    let ended = try ChildProcess.run(
+      "/bin/sh", ["-c", script, HaulProcess.path, "http://127.0.0.1:9/x"], environment: HaulProcess.environment)
+    expect(ended, code: 1, says: ["descriptors", "ulimit -n"])
+  }
+
+  @Test("10: nobody listens")
+  func network() throws {
+    let arena = try Arena()
+    let url = arena.origin.url("/file.bin")
+    arena.origin.stop()
+    let ended = try HaulProcess.run([url, "-d", arena.folder.path, "--retries", "0"])
+    expect(ended, code: 10, says: [url, "check the connection"])
+    #expect(arena.names.isEmpty)
+  }
+
+  @Test("10: a server that cuts every answer, and what is kept of it")
+  func cut() throws {
+    let arena = try Arena(["/f": resource])
+    arena.origin.update("/f") { $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))] }
+    let ended = try arena.run("/f", "--retries", "1", "-c", "1")
+    expect(ended, code: 10, says: ["/f", "kept 1.5 MB of 3.0 MB in \(arena.folder.path)/f.haul-part", "again"])
+    #expect(arena.names == ["f.haul", "f.haul-part"])
+  }
+
+  @Test("11: the server says no", arguments: [(404, "check the URL"), (403, "expired"), (401, "Authorization")])
+  func refused(status: Int, advice: String) throws {
+    let arena = try Arena(["/f": resource])
+    arena.origin.update("/f") { $0.faults = [Fault.status(status).on(.every)] }
+    let ended = try arena.run("/f")
+    expect(ended, code: 11, says: [arena.origin.url("/f"), "\(status)", advice])
+    #expect(arena.names.isEmpty)
+  }
+
+  @Test("12: the file has changed on the server since it was begun; what was kept stays")
+  func changed() throws {
+    let arena = try Arena(["/f": resource])
+    arena.origin.update("/f") { $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))] }
+    _ = try arena.run("/f", "--retries", "0", "-c", "1")
+    arena.origin.put(OriginResource.reference(seed: 2, length: Self.length), at: "/f")
+    let ended = try arena.run("/f")
+    expect(ended, code: 12, says: ["/f", "--overwrite"])
+    #expect(arena.names == ["f.haul", "f.haul-part"])
+    #expect(try arena.run("/f", "--overwrite").end == .exit(0))
+    #expect(try arena.holds("f", ReferenceContent(seed: 2, length: Self.length)))
+  }
+
+  @Test("13: a digest that does not match is never published; a second try needs --overwrite")
+  func mismatch() throws {
+    let arena = try Arena(["/f": resource])
+    let wrong = String(repeating: "0", count: 64)
+    expect(try arena.run("/f", "--sha256", wrong), code: 13, says: [arena.origin.url("/f"), wrong, "--overwrite"])
+    #expect(!arena.names.contains("f"))
+    let before = arena.origin.requests().count
+    expect(try arena.run("/f", "--sha256", wrong), code: 13, says: ["--overwrite"])
+    #expect(arena.origin.requests().count == before)
+    #expect(try arena.run("/f", "--overwrite").end == .exit(0))
+  }
+
+  @Test("14: a folder that is not there")
+  func noFolder() throws {
+    let arena = try Arena(["/f": resource])
+    let folder = arena.folder.path(of: "missing")
+    let ended = try HaulProcess.run([arena.origin.url("/f"), "-d", folder])
+    expect(ended, code: 14, says: [folder, "create the folder"])
+  }
+
+  @Test("14: a file that does not fit is told before it is fetched")
+  func noSpace() throws {
+    let arena = try Arena(["/f": .reference(seed: 1, length: 1 << 52)])
+    let ended = try arena.run("/f")
+    expect(ended, code: 14, says: ["are needed", "make room"])
+    #expect(arena.origin.journal().bodyBytesSent() < 64 << 20)
+    #expect(arena.names.isEmpty)
+  }
+
+  @Test("16: an existing file is not touched unless --overwrite says so")
+  func exists() throws {
+    let arena = try Arena(["/f": resource])
+    try Files.write("mine", to: arena.folder.path(of: "f"))
+    expect(try arena.run("/f"), code: 16, says: ["\(arena.folder.path)/f", "exists", "--overwrite"])
+    #expect(try Files.text(of: arena.folder.path(of: "f")) == "mine")
+    #expect(arena.names == ["f"] && arena.origin.requests().isEmpty)
+    #expect(try arena.run("/f", "--overwrite").end == .exit(0))
+    #expect(try arena.holds("f", ReferenceContent(seed: 1, length: Self.length)))
+  }
+
+  @Test("16: a folder under the name")
+  func isFolder() throws {
+    let arena = try Arena(["/f": resource])
+    let ended = try HaulProcess.run([arena.origin.url("/f"), "-o", arena.folder.path])
+    expect(ended, code: 16, says: [arena.folder.path, "folder", "-d"])
+  }
+
+  @Test("16: a partial of another source is occupied and stays as it is")
+  func occupied() throws {
+    let arena = try Arena(["/a/f": resource, "/b/f": .reference(seed: 2, length: Self.length)])
+    arena.origin.update("/a/f") { $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))] }
+    _ = try arena.run("/a/f", "--retries", "0", "-c", "1")
+    let part = try Files.bytes(of: arena.folder.path(of: "f.haul-part"))
+    expect(try arena.run("/b/f"), code: 16, says: [arena.origin.url("/a/f"), "-o", "--overwrite"])
+    #expect(try Files.bytes(of: arena.folder.path(of: "f.haul-part")) == part)
+  }
+
+  @Test("17: answers that HTTP does not allow")
+  func brokenProtocol() throws {
+    let arena = try Arena(["/f": resource])
+    arena.origin.update("/f") { $0.faults = [Fault.contentEncodingGzip.on(.every)] }
+    expect(try arena.run("/f", "--retries", "1"), code: 17, says: [arena.origin.url("/f"), "gzip"])
+    arena.origin.update("/f") { $0.faults = [Fault.rawResponse(Array("SSH-2.0-x\r\n".utf8)).on(.every)] }
+    expect(try arena.run("/f", "--retries", "0"), code: 17, says: [arena.origin.url("/f")])
+    #expect(arena.names.isEmpty)
+  }
+
+  @Test("17: an end that cannot be told from a cut, unless it is accepted")
+  func unframed() throws {
+    let arena = try Arena(["/f": resource])
+    arena.origin.update("/f") {
+      $0.supportsRanges = false
+      $0.framing = .close
+    }
+    expect(try arena.run("/f"), code: 17, says: ["--accept-unframed", "--sha256"])
+    #expect(!arena.names.contains("f"))
+    #expect(try arena.run("/f", "--accept-unframed").end == .exit(0))
+    #expect(try arena.holds("f", ReferenceContent(seed: 1, length: Self.length)))
+  }
+
+  @Test(
+    "64: a command that makes no sense touches nothing",
+    arguments: [
+      ([], "url"), (["nonsense"], "http://"), (["ftp://127.0.0.1/x"], "ftp"), (["http://127.0.0.1:9/x", "-c", "0"], "256"),
+      (["http://127.0.0.1:9/x", "-c", "many"], "many"), (["http://127.0.0.1:9/x", "--sha256", "12"], "64"),
+      (["http://127.0.0.1:9/x", "-H", "no colon"], "Name: value"),
+      (["http://127.0.0.1:9/x", "-H", "Range: bytes=0-1"], "Range"),
+      (["http://127.0.0.1:9/x", "--retries", "x"], "--retries"), (["http://127.0.0.1:9/x", "--frobnicate"], "--frobnicate"),
+      (["http://127.0.0.1:9/x", "http://127.0.0.1:9/y", "-o", "z"], "-o"),
+      (["http://127.0.0.1:9/x", "-o", "z", "-d", "."], "-d"),
+      (["http://127.0.0.1:9/x", "--no-digest", "--sha256", "z"], "--no-digest"),
+      (["http://127.0.0.1:9/x", "--connect-timeout", "0"], "timeout"),
+      (["http://127.0.0.1:9/x", "-o", "folder/"], "folder/"),
+    ] as [([String], String)])
+  func usage(arguments: [String], says: String) throws {
+    let folder = try TemporaryDirectory()
+    expect(try HaulProcess.run(arguments, in: folder.path), code: 64, says: [says])
+    #expect(Files.names(in: folder.path).isEmpty)
+  }
+
+  @Test("a failure that comes at once ends with its code and not with a crash", arguments: 0..<20)
+  func endsInOrder(_ round: Int) throws {
+    let ended = try HaulProcess.run(["http://127.0.0.1:9/x", "--sha256", "zz"])
+    #expect(ended.end == .exit(64))
+  }
+
+  @Test("of several files each is fetched, and the first failure is the exit code")
+  func several() throws {
+    let arena = try Arena(["/a": resource, "/c": .reference(seed: 3, length: 5)])
+    let ended = try HaulProcess.run(
+      ["/a", "/missing", "/c"].map { arena.origin.url($0) } + ["-d", arena.folder.path])
+    #expect(ended.end == .exit(11), "\(ended.errors)")
+    #expect(arena.names == ["a", "c"])
+    #expect(ended.output.split(separator: "\n").count == 4)
+    #expect(ended.errors.contains("/missing"))
+  }
+
+  @Test("an empty file is a file")
+  func empty() throws {
+    let arena = try Arena(["/f": .reference(seed: 1, length: 0)])
+    #expect(try arena.run("/f").end == .exit(0))
+    #expect(arena.names == ["f"] && Files.size(of: arena.folder.path(of: "f")) == 0)
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The texts that a person reads first are committed, so that a change of them shows in a review.
+///
+/// To renew them: `HAUL_RENEW_SNAPSHOTS=1 swift test --filter HelpTests`, then look at `git diff`.
+@Suite(.timeLimit(.minutes(2)))
+struct HelpTests {
+  @Test(
+    "help is what the snapshot says",
+    arguments: [("help", ["--help"]), ("get-help", ["get", "--help"]), ("demo-help", ["demo", "--help"])])
+  func help(name: String, arguments: [String]) throws {
+    let ended = try HaulProcess.run(arguments)
+    #expect(ended.end == .exit(0) && ended.errors.isEmpty)
+    let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+    let path = "\(folder)/Snapshots/\(name).txt"
+    if getenv("HAUL_RENEW_SNAPSHOTS") != nil { try Files.write(ended.output, to: path) }
+    #expect(ended.output == (try Files.text(of: path)), "renew it with HAUL_RENEW_SNAPSHOTS=1 if this is right")
+  }
+
+  @Test("-h and the word help are the same as --help", arguments: ["-h", "help"])
+  func shortHelp(argument: String) throws {
+    #expect(try HaulProcess.run([argument]).output == HaulProcess.run(["--help"]).output)
+  }
+
+  @Test("the help names every option of the man page and of README, and they name every option of the help")
+  func optionsAreDocumented() throws {
+    let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    let help = Self.options(in: try HaulProcess.run(["--help"]).output)
+    let manual = Self.options(in: try Files.text(of: root + "/Docs/haul.1").replacing("\\-", with: "-"))
+    #expect(help.count > 10)
+    #expect(help == manual)
+    let readme = try Files.text(of: root + "/README.md")
+    for option in help { #expect(readme.contains(option), "README does not mention \(option)") }
+  }
+
+  /// Long options in a text.
+  private static func options(in text: String) -> Set<String> {
+    var found: Set<String> = []
+    for word in text.split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != "-" }) where word.hasPrefix("--") {
+      if word.count > 3 { found.insert(String(word)) }
+    }
+    return found
+  }
+
+  @Test("--version prints one line")
+  func version() throws {
+    let ended = try HaulProcess.run(["--version"])
+    #expect(ended.end == .exit(0) && ended.errors.isEmpty)
+    let words = ended.output.split(separator: " ")
+    #expect(words.count == 2 && words[0] == "haul" && ended.output.hasSuffix("\n"))
+    #expect(words.last?.split(separator: ".").count == 3)
+  }
+}
