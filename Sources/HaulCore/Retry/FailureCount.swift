@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts runs of attempts that brought nothing. Sixteen connections that a restarting server cuts at once are
-/// one run, not sixteen.
+/// Counts runs of attempts that brought nothing. Sixteen connections that a restarting server cuts at once
+/// are one run, not sixteen.
 package struct FailureCount: Sendable {
   package private(set) var count = 0
   private var pausedUntil = -Double.infinity

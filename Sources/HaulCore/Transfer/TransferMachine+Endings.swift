@@ -86,8 +86,8 @@ extension TransferMachine {
     retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
   }
 
-  /// There will be fewer from now on. Those that wait for an answer still count as working: if they are refused
-  /// too, there will be fewer still.
+  /// There will be fewer from now on. Those that wait for an answer still count as working: if they are
+  /// refused too, there will be fewer still.
   private mutating func limit(wait: Double, now: Double) {
     retryCount += 1
     budget.refused(healthy: busyConnections, wait: wait, now: now)

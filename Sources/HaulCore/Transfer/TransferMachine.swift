@@ -93,8 +93,8 @@ package struct TransferMachine: Sendable {
     let receiving = slots.count { $0.isReceiving }
     budget.measure(
       bytes: receivedBytes, busy: receiving, roundTrip: scheduler?.roundTrip ?? 0, now: now)
-    // One that waits before it tries again keeps its place: the others would only fail in its stead. And where
-    // nothing has come since, nobody asks before the wait is over.
+    // One that waits before it tries again keeps its place: the others would only fail in its stead. And
+    // where nothing has come since, nobody asks before the wait is over.
     var taken = failures.isPausing(at: now) ? slots.count : slots.count { !$0.isFree(at: now) }
     for index in slots.indices where taken < budget.allowed && slots[index].isFree(at: now) {
       guard let lease = scheduler?.next(connection: index, connections: budget.allowed, now: now) else {
@@ -133,8 +133,8 @@ package struct TransferMachine: Sendable {
 
   /// The owner has thrown everything away after ``TransferAction/startOver(why:)``; no request is under way.
   package mutating func restarted(now: Double) {
-    // Who has to wait still has to. And the best of all attempts stays: one that gets no further than an earlier
-    // one has brought nothing.
+    // Who has to wait still has to. And the best of all attempts stays: one that gets no further than an
+    // earlier one has brought nothing.
     for index in slots.indices where slots[index].isBusy { slots[index].end(waitingUntil: now) }
     phase = .learning
     scheduler = nil

@@ -153,7 +153,8 @@ private let taken: [Row] = [
     verdict: .partial(ByteRange(100, 200), total: 1 << 62)),
   Row(
     name: "no validators from first to last", known: Row.unmarked,
-    head: response(206, [("Content-Range", "bytes 100-199/1000"), ("Content-Length", "100")]), verdict: exact),
+    head: response(206, [("Content-Range", "bytes 100-199/1000"), ("Content-Length", "100")]),
+    verdict: exact),
 ]
 
 private let brokenParts: [Row] =

@@ -3,8 +3,8 @@
 import HaulCore
 import TestSupport
 
-/// A transfer machine in a world of its own: virtual time, a server that misbehaves by its seed, and a model of
-/// every byte that shares nothing with the scheduler.
+/// A transfer machine in a world of its own: virtual time, a server that misbehaves by its seed, and a model
+/// of every byte that shares nothing with the scheduler.
 struct SimulatedWorld {
   /// One request under way, as the server sees it.
   private struct Exchange {
