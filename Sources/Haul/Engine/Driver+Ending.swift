@@ -23,7 +23,7 @@ extension Driver {
 
   private func barrier() {
     let (mail, id) = (share.mail, id)
-    setup.lane.writer.submit { mail.post(.drained, to: id) }
+    writer.submit { mail.post(.drained, to: id) }
   }
 
   func drained() {
@@ -38,7 +38,7 @@ extension Driver {
         finishIfReady()
       case .stream(let sink)?:
         let (mail, id) = (share.mail, id)
-        setup.lane.writer.submit { mail.post(.streamHashed(sink.finish()), to: id) }
+        writer.submit { mail.post(.streamHashed(sink.finish()), to: id) }
       default: break
       }
     case .clearing:
