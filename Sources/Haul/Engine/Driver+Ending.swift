@@ -8,9 +8,6 @@ internal import HaulTransport
 
 /// Completing, starting over, stopping.
 extension Driver {
-  /// How long an interruption waits for the disk, in seconds.
-  private static let patience = 2.0
-
   // MARK: Completing
 
   /// Everything was received: wait for the writer behind the last buffer.
@@ -215,7 +212,7 @@ extension Driver {
 
   func cancel(now: Double) {
     // Also where it is stopping or finishing already: the disk may be what stands still.
-    stopDeadline = stopDeadline ?? now + Self.patience
+    stopDeadline = stopDeadline ?? now + plan.options.stopPatience
     if stage != .finishing { stop(interruptedError()) }
   }
 
@@ -288,7 +285,7 @@ extension Driver {
   func leaveWithoutDisk() {
     var error = ending ?? interruptedError()
     if case .part(let part)? = output { error.kept = kept(part) }
-    error.message += "; the disk did not finish in \(Int(Self.patience)) s"
+    error.message += "; the disk did not finish in \(Int(plan.options.stopPatience)) s"
     end(.failure(error))
   }
 
