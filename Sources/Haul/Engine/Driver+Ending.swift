@@ -61,8 +61,12 @@ extension Driver {
             advice: "this is a fault in Haul: please report it; the same command goes on from what is kept"))
       }
     }
-    if case .digest(let digest)? = hasherOutcome, let wanted = plan.sha256, digest != wanted {
-      return digestDiffers(digest, part: part)
+    if let wanted = plan.sha256 {
+      guard case .digest(let digest)? = hasherOutcome else {
+        return stop(
+          DownloadError(.other, "no digest was computed", advice: "this is a fault in Haul: please report it"))
+      }
+      if digest != wanted { return digestDiffers(digest, part: part) }
     }
     stage = .finishing
     let overwrites = plan.options.overwrites
