@@ -67,6 +67,8 @@ public struct DownloadOptions: Sendable {
   public var overwrites = false
   /// Accept a body whose end cannot be told from a cut connection.
   public var acceptsUnframed = false
+  /// How long an interruption waits for the disk, in seconds. Only tests have more of it.
+  package var stopPatience = 2.0
   /// The User-Agent field.
   public var userAgent = "haul/\(HaulVersion.current)"
 

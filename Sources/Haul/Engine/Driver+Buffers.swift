@@ -55,11 +55,17 @@ extension Driver {
     for connection in connections { connection.dropPartial() }
   }
 
+  /// The thread that writes this download's bytes.
+  var writer: Worker {
+    if case .stream(let sink) = output { return sink.writer }
+    return setup.lane.writer
+  }
+
   func dispatch(_ buffer: Buffer) {
     guard let output else { return giveBack(buffer) }
     submitted += 1
     let (pool, account, flow, mail, id, generation) = (share.pool, account, flow, share.mail, id, generation)
-    setup.lane.writer.submit {
+    writer.submit {
       do throws(DiskError) {
         switch output {
         case .part(let part): try part.write(buffer.bytes, at: buffer.offset, generation: generation)

@@ -8,9 +8,6 @@ internal import HaulTransport
 
 /// Completing, starting over, stopping.
 extension Driver {
-  /// How long an interruption waits for the disk, in seconds.
-  private static let patience = 2.0
-
   // MARK: Completing
 
   /// Everything was received: wait for the writer behind the last buffer.
@@ -24,7 +21,7 @@ extension Driver {
 
   private func barrier() {
     let (mail, id) = (share.mail, id)
-    setup.lane.writer.submit { mail.post(.drained, to: id) }
+    writer.submit { mail.post(.drained, to: id) }
   }
 
   func drained() {
@@ -39,7 +36,7 @@ extension Driver {
         finishIfReady()
       case .stream(let sink)?:
         let (mail, id) = (share.mail, id)
-        setup.lane.writer.submit { mail.post(.streamHashed(sink.finish()), to: id) }
+        writer.submit { mail.post(.streamHashed(sink.finish()), to: id) }
       default: break
       }
     case .clearing:
@@ -65,8 +62,12 @@ extension Driver {
             advice: "this is a fault in Haul: please report it; the same command goes on from what is kept"))
       }
     }
-    if case .digest(let digest)? = hasherOutcome, let wanted = plan.sha256, digest != wanted {
-      return digestDiffers(digest, part: part)
+    if let wanted = plan.sha256 {
+      guard case .digest(let digest)? = hasherOutcome else {
+        return stop(
+          DownloadError(.other, "no digest was computed", advice: "this is a fault in Haul: please report it"))
+      }
+      if digest != wanted { return digestDiffers(digest, part: part) }
     }
     stage = .finishing
     let overwrites = plan.options.overwrites
@@ -225,7 +226,7 @@ extension Driver {
 
   func cancel(now: Double) {
     // A file that is just being finished may become one in that time; if not, the next run finishes it.
-    stopDeadline = stopDeadline ?? now + Self.patience
+    stopDeadline = stopDeadline ?? now + plan.options.stopPatience
     if stage != .finishing { stop(interruptedError()) }
   }
 
@@ -298,7 +299,7 @@ extension Driver {
   func leaveWithoutDisk() {
     var error = ending ?? interruptedError()
     if case .part(let part)? = output { error.kept = kept(part) }
-    error.message += "; the disk did not finish in \(Int(Self.patience)) s"
+    error.message += "; the disk did not finish in \(Int(plan.options.stopPatience)) s"
     end(.failure(error))
   }
 

@@ -14,6 +14,9 @@ final class StreamSink: @unchecked Sendable {
   private let file: StreamFile
   private let digest: Digest?
   private let emitted = Monitor(0)
+  private let isClosed = Monitor(false)
+  /// Its own writer: a reader that is slow or stands still is no reason to hold up the filesystem's.
+  let writer = Worker(name: "haul-stream")
 
   init(path: String, disk: any DiskOperations, computesDigest: Bool) throws {
     self.path = path
@@ -42,6 +45,17 @@ final class StreamSink: @unchecked Sendable {
   /// The SHA-256 of all that was emitted, or nil where none is computed. Once, on the writer's thread.
   func finish() -> [UInt8]? { digest?.finish() }
 
-  /// A failure here is one of the last write.
-  func close() throws(DiskError) { try file.close() }
+  /// A failure here is one of the last write. A second call does nothing.
+  func close() throws(DiskError) {
+    let wasClosed = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return isClosed
+    }
+    if !wasClosed { try file.close() }
+  }
+
+  deinit {
+    try? close()
+    writer.close()
+  }
 }

@@ -54,11 +54,13 @@ struct Socket: Sendable {
       var entry = pollfd(fd: descriptor, events: noticing.rawValue, revents: 0)
       var milliseconds: Int32 = -1
       if let deadline {
-        let left = deadline - Clock.monotonic()
-        if left <= 0 { return .time }
-        milliseconds = Int32(min((left + 999_999) / 1_000_000, 1_000_000))
+        milliseconds = Int32(min(max(0, deadline - Clock.monotonic() + 999_999) / 1_000_000, 1_000_000))
       }
-      guard poll(&entry, 1, milliseconds) > 0 else { continue }
+      guard poll(&entry, 1, milliseconds) > 0 else {
+        // Only now: the shortest rest looks at the socket once, too.
+        if let deadline, Clock.monotonic() >= deadline { return .time }
+        continue
+      }
       if noticing.contains(.input), entry.revents & Int16(POLLIN) != 0 { return .input }
       return .gone
     }
