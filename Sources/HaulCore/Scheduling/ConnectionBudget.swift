@@ -16,7 +16,7 @@ package struct ConnectionBudget: Sendable {
   /// By how much the goodput must rise for a doubling to be kept.
   private static let worthwhile = 1.15
   /// How long one count is judged, in seconds and in round trips, whichever is longer: slow start must be over.
-  private static let shortestWindow = 0.4
+  private static let shortestWindow = 0.2
   private static let windowRoundTrips = 10.0
   /// The part of the connections that must have been receiving, on average, for a window to count.
   private static let fullness = 0.8
