@@ -11,10 +11,11 @@ import Darwin
 
 @main
 struct Main {
-  static func main() async {
+  static func main() {
     // Before any thread starts: each one inherits the mask, so that only the trap hears of an interruption.
     SignalTrap.prepare()
-    leave(await run(Array(CommandLine.arguments.dropFirst())))
+    Task.detached { leave(await run(Array(CommandLine.arguments.dropFirst()))) }
+    SignalTrap.run()
   }
 
   /// Runs the command and returns its exit code; everything is said by then.

