@@ -40,6 +40,12 @@ struct ConnectionSlot: Sendable {
 
   var isReceiving: Bool { state == .receiving }
 
+  /// No head was accepted or refused.
+  var isAsking: Bool {
+    if case .asking = state { return true }
+    return false
+  }
+
   func isFree(at now: Double) -> Bool {
     if case .free(let since) = state { return now >= since }
     return false

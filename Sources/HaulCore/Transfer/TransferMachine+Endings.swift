@@ -24,6 +24,10 @@ extension TransferMachine {
     } else if case .failed(let failure, let isPassing) = ending {
       guard isPassing else { return fail(failure) }
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
+    } else if slot.isAsking, scheduler?.isComplete != true {
+      // Garbage instead of a head: neither accepted nor refused, and not to be asked for again without end.
+      let failure = TransferFailure(.brokenProtocol, "an answer without a status")
+      retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     } else if phase == .stream {
       endOfStream(slot: slot, connection: connection, now: now, dice: dice)
     } else if ending == .finished, slot.bodyBytes == 0, !wasWhole, slot.isReceiving {
