@@ -71,7 +71,8 @@ struct ExitCodeTests {
     // Enough for the program to start, too few for its engine.
     let script = "ulimit -n 6 && exec \"$0\" \"$@\""
     let ended = try ChildProcess.run(
-      "/bin/sh", ["-c", script, HaulProcess.path, "http://127.0.0.1:9/x"], environment: HaulProcess.environment)
+      "/bin/sh", ["-c", script, HaulProcess.path, "http://127.0.0.1:9/x"],
+      environment: HaulProcess.environment)
     expect(ended, code: 1, says: ["descriptors", "ulimit -n"])
   }
 
@@ -88,13 +89,17 @@ struct ExitCodeTests {
   @Test("10: a server that cuts every answer, and what is kept of it")
   func cut() throws {
     let arena = try Arena(["/f": resource])
-    arena.origin.update("/f") { $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))] }
+    arena.origin.update("/f") {
+      $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))]
+    }
     let ended = try arena.run("/f", "--retries", "1", "-c", "1")
-    expect(ended, code: 10, says: ["/f", "kept 1.5 MB of 3.0 MB in \(arena.folder.path)/f.haul-part", "again"])
+    expect(
+      ended, code: 10, says: ["/f", "kept 1.5 MB of 3.0 MB in \(arena.folder.path)/f.haul-part", "again"])
     #expect(arena.names == ["f.haul", "f.haul-part"])
   }
 
-  @Test("11: the server says no", arguments: [(404, "check the URL"), (403, "expired"), (401, "Authorization")])
+  @Test(
+    "11: the server says no", arguments: [(404, "check the URL"), (403, "expired"), (401, "Authorization")])
   func refused(status: Int, advice: String) throws {
     let arena = try Arena(["/f": resource])
     arena.origin.update("/f") { $0.faults = [Fault.status(status).on(.every)] }
@@ -106,7 +111,9 @@ struct ExitCodeTests {
   @Test("12: the file has changed on the server since it was begun; what was kept stays")
   func changed() throws {
     let arena = try Arena(["/f": resource])
-    arena.origin.update("/f") { $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))] }
+    arena.origin.update("/f") {
+      $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))]
+    }
     _ = try arena.run("/f", "--retries", "0", "-c", "1")
     arena.origin.put(OriginResource.reference(seed: 2, length: Self.length), at: "/f")
     let ended = try arena.run("/f")
@@ -120,7 +127,8 @@ struct ExitCodeTests {
   func mismatch() throws {
     let arena = try Arena(["/f": resource])
     let wrong = String(repeating: "0", count: 64)
-    expect(try arena.run("/f", "--sha256", wrong), code: 13, says: [arena.origin.url("/f"), wrong, "--overwrite"])
+    expect(
+      try arena.run("/f", "--sha256", wrong), code: 13, says: [arena.origin.url("/f"), wrong, "--overwrite"])
     #expect(!arena.names.contains("f"))
     let before = arena.origin.requests().count
     expect(try arena.run("/f", "--sha256", wrong), code: 13, says: ["--overwrite"])
@@ -166,7 +174,9 @@ struct ExitCodeTests {
   @Test("16: a partial of another source is occupied and stays as it is")
   func occupied() throws {
     let arena = try Arena(["/a/f": resource, "/b/f": .reference(seed: 2, length: Self.length)])
-    arena.origin.update("/a/f") { $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))] }
+    arena.origin.update("/a/f") {
+      $0.faults = [Fault.closeAfter(1_500_000).on(.nth(1)), Fault.resetAfter(0).on(.sinceNth(2))]
+    }
     _ = try arena.run("/a/f", "--retries", "0", "-c", "1")
     let part = try Files.bytes(of: arena.folder.path(of: "f.haul-part"))
     expect(try arena.run("/b/f"), code: 16, says: [arena.origin.url("/a/f"), "-o", "--overwrite"])
@@ -199,11 +209,13 @@ struct ExitCodeTests {
   @Test(
     "64: a command that makes no sense touches nothing",
     arguments: [
-      ([], "url"), (["nonsense"], "http://"), (["ftp://127.0.0.1/x"], "ftp"), (["http://127.0.0.1:9/x", "-c", "0"], "256"),
+      ([], "url"), (["nonsense"], "http://"), (["ftp://127.0.0.1/x"], "ftp"),
+      (["http://127.0.0.1:9/x", "-c", "0"], "256"),
       (["http://127.0.0.1:9/x", "-c", "many"], "many"), (["http://127.0.0.1:9/x", "--sha256", "12"], "64"),
       (["http://127.0.0.1:9/x", "-H", "no colon"], "Name: value"),
       (["http://127.0.0.1:9/x", "-H", "Range: bytes=0-1"], "Range"),
-      (["http://127.0.0.1:9/x", "--retries", "x"], "--retries"), (["http://127.0.0.1:9/x", "--frobnicate"], "--frobnicate"),
+      (["http://127.0.0.1:9/x", "--retries", "x"], "--retries"),
+      (["http://127.0.0.1:9/x", "--frobnicate"], "--frobnicate"),
       (["http://127.0.0.1:9/x", "http://127.0.0.1:9/y", "-o", "z"], "-o"),
       (["http://127.0.0.1:9/x", "-o", "z", "-d", "."], "-d"),
       (["http://127.0.0.1:9/x", "--no-digest", "--sha256", "z"], "--no-digest"),

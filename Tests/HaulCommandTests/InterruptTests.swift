@@ -19,7 +19,9 @@ struct InterruptTests {
   private let content = ReferenceContent(seed: 7, length: length)
   private let resource = OriginResource.reference(seed: 7, length: length)
 
-  @Test("an interruption keeps what has come, and the same command asks for nothing of it", arguments: [SIGINT, SIGTERM])
+  @Test(
+    "an interruption keeps what has come, and the same command asks for nothing of it",
+    arguments: [SIGINT, SIGTERM])
   func resume(signal: Int32) throws {
     let arena = try Arena(["/f": resource.gated(at: 700_000)])
     let first = try arena.start("/f", "-c", "4")
@@ -65,7 +67,9 @@ struct InterruptTests {
   @Test("an interruption stops a list of files")
   func list() throws {
     let arena = try Arena(["/a": resource.gated(at: 1000), "/b": resource])
-    let process = try HaulProcess.start([arena.origin.url("/a"), arena.origin.url("/b"), "-d", arena.folder.path])
+    let process = try HaulProcess.start([
+      arena.origin.url("/a"), arena.origin.url("/b"), "-d", arena.folder.path,
+    ])
     #expect(arena.waitUntilHeld(1))
     process.signal(SIGINT)
     #expect(process.wait().end == .exit(130))

@@ -12,7 +12,8 @@ struct MemoryTests {
   func peak() throws {
     let length = 1 << 30
     let arena = try Arena([
-      "/f": .reference(seed: 9, length: length, faults: [Fault.gate("end", at: 0).on(.rangeContains(length - 1))])
+      "/f": .reference(
+        seed: 9, length: length, faults: [Fault.gate("end", at: 0).on(.rangeContains(length - 1))])
     ])
     let process = try arena.start("/f", "-c", "16", "--no-sync")
     let nearlyAll = arena.origin.waitUntil(timeout: .seconds(90)) {

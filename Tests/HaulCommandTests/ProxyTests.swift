@@ -29,7 +29,8 @@ struct ProxyTests {
     let proxy = try Arena()
     let arena = try Arena(["/f": resource, "/g": resource])
     let address = proxy.origin.url("")
-    let first = try run(arena, url: arena.origin.url("/f"), ["http_proxy": address, "no_proxy": "example.org,127.0.0.1"])
+    let first = try run(
+      arena, url: arena.origin.url("/f"), ["http_proxy": address, "no_proxy": "example.org,127.0.0.1"])
     #expect(first.end == .exit(0), "\(first.errors)")
     #expect(try run(arena, url: arena.origin.url("/g"), ["HTTP_PROXY": address]).end == .exit(0))
     #expect(proxy.origin.requests().isEmpty)
@@ -50,12 +51,17 @@ struct ProxyTests {
     let arena = try Arena(["/f": .redirect(to: target.origin.url("/f"))])
     let direct = arena.origin.url("/f?token=hunter2")
     let url = kind == "user" ? direct.replacing("http://", with: "http://me:hunter2@") : direct
-    let ended = try HaulProcess.run([url, "-d", arena.folder.path] + (kind == "-H" ? ["-H", "X-Secret: hunter2"] : []))
+    let ended = try HaulProcess.run(
+      [url, "-d", arena.folder.path] + (kind == "-H" ? ["-H", "X-Secret: hunter2"] : []))
     #expect(ended.end == .exit(0), "\(ended.errors)")
-    #expect(arena.origin.requests().contains { request in request.fields.contains { $0.value.contains("hunter2") || $0.name == "Authorization" } })
-    #expect(target.origin.requests().allSatisfy { request in
-      request.fields.allSatisfy { !$0.value.contains("hunter2") && $0.name != "Authorization" }
-    })
+    #expect(
+      arena.origin.requests().contains { request in
+        request.fields.contains { $0.value.contains("hunter2") || $0.name == "Authorization" }
+      })
+    #expect(
+      target.origin.requests().allSatisfy { request in
+        request.fields.allSatisfy { !$0.value.contains("hunter2") && $0.name != "Authorization" }
+      })
     #expect(!ended.output.contains("hunter2") && !ended.errors.contains("hunter2"))
     arena.origin.remove("/f")
     let failed = try HaulProcess.run([url, "-o", arena.folder.path(of: "g"), "--retries", "0"])

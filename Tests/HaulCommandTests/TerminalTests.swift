@@ -16,7 +16,9 @@ struct TerminalTests {
   private static let length = 9_000_000
   private let resource = OriginResource.reference(seed: 4, length: length).gated(at: 1_000_000)
 
-  @Test("on a terminal there is one live line that fits, and the summary alone stays", arguments: [24, 40, 60, 80, 200])
+  @Test(
+    "on a terminal there is one live line that fits, and the summary alone stays",
+    arguments: [24, 40, 60, 80, 200])
   func live(columns: Int) throws {
     let arena = try Arena(["/a-rather-long-name-of-a-file.iso": resource])
     let process = try HaulProcess.start(
