@@ -11,11 +11,9 @@ import Darwin
 
 @main
 struct Main {
-  static func main() {
-    // Before any thread starts: each one inherits the mask, so that only the trap hears of an interruption.
+  static func main() async {
     SignalTrap.prepare()
-    Task.detached { leave(await run(Array(CommandLine.arguments.dropFirst()))) }
-    SignalTrap.run()
+    leave(await run(Array(CommandLine.arguments.dropFirst())))
   }
 
   /// Runs the command and returns its exit code; everything is said by then.

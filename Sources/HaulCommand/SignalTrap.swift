@@ -8,50 +8,71 @@ import Glibc
 import Darwin
 #endif
 
-/// Turns Ctrl-C and SIGTERM into a call in an ordinary place, where everything is allowed.
+/// Turns Ctrl-C and SIGTERM into a call on a thread of its own, where everything is allowed.
 ///
-/// The main thread does nothing but wait for them. It must not be left to an asynchronous `main`: on Linux
-/// libdispatch then parks it with an empty signal mask, and the first Ctrl-C would end the process at once.
+/// The handler itself only writes one byte into a pipe, whichever thread it interrupts. (Blocking the signals and
+/// waiting for them would need every thread to block them, and those of the concurrency runtime do not.)
 enum SignalTrap {
   private static let first = Atomic<Int32>(0)
+  private static let pipeEnd = Atomic<Int32>(-1)
   private static let current = Mutex<(@Sendable () -> Void)?>(nil)
 
-  /// Blocks both signals and ignores SIGPIPE, for this thread and all that it starts. To be called before any
-  /// other thread is there.
+  /// Installs the handlers and ignores SIGPIPE, which is then an error of the write. Once, before anything else.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
-    var set = trapped
-    pthread_sigmask(SIG_BLOCK, &set, nil)
+    var ends: [Int32] = [-1, -1]
+    // Without descriptors nothing else will work either; the signals then end the process, which is safe.
+    guard pipe(&ends) == 0 else { return }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    pipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
+    let readEnd = ends[0]
+    var action = sigaction()
+    #if canImport(Glibc)
+    action.__sigaction_handler.sa_handler = { SignalTrap.tell($0) }
+    #else
+    action.__sigaction_u.__sa_handler = { SignalTrap.tell($0) }
+    #endif
+    action.sa_flags = Int32(SA_RESTART)
+    for number in [SIGINT, SIGTERM] { sigaction(number, &action, nil) }
+    startTrapThread(readEnd)
   }
 
-  /// The signal that has come, or 0.
+  /// The first signal that has come, or 0.
   static var received: Int32 { first.load(ordering: .acquiring) }
 
-  /// Calls `action` when the first signal comes, or now where it has come already.
+  /// Calls `action` when the first signal comes, or at once where it has come already. At the second one the
+  /// process leaves at once, which is safe: a kill at any moment is.
   static func onInterrupt(_ action: @escaping @Sendable () -> Void) {
     current.withLock { $0 = action }
-    // The trap notes the signal before it looks for an action, so one of both sees the other.
     if received != 0 { action() }
   }
 
-  /// Waits for signals for ever. Without an action there is nothing to keep, and after the first signal the
-  /// second one is meant: then the process leaves at once, which is safe, as a kill at any moment is.
-  static func run() -> Never {
-    var set = trapped
-    while true {
-      var number: Int32 = 0
-      guard sigwait(&set, &number) == 0 else { continue }
-      let (isFirst, _) = first.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing)
-      guard isFirst, let action = current.withLock({ $0 }) else { _exit(128 + number) }
-      action()
-    }
+  private static func tell(_ number: Int32) {
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(pipeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
   }
 
-  private static var trapped: sigset_t {
-    var set = sigset_t()
-    sigemptyset(&set)
-    sigaddset(&set, SIGINT)
-    sigaddset(&set, SIGTERM)
-    return set
+  private static func startTrapThread(_ readEnd: Int32) {
+    let context = UnsafeMutableRawPointer(bitPattern: Int(readEnd) + 1)
+    #if canImport(Glibc)
+    var thread = pthread_t()
+    #else
+    var thread: pthread_t?
+    #endif
+    pthread_create(&thread, nil, { SignalTrap.wait($0) }, context)
+  }
+
+  private static func wait(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    let readEnd = Int32(Int(bitPattern: context) - 1)
+    var byte: UInt8 = 0
+    while true {
+      let count = read(readEnd, &byte, 1)
+      if count < 0 && errno == EINTR { continue }
+      guard count == 1 else { return nil }
+      let number = Int32(byte)
+      let (wasFirst, _) = first.compareExchange(expected: 0, desired: number, ordering: .sequentiallyConsistent)
+      if !wasFirst { _exit(128 + number) }
+      current.withLock { $0 }?()
+    }
   }
 }

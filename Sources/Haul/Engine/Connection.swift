@@ -33,7 +33,7 @@ final class Connection: TransferDelegate {
     self.range = range
     redirect = nil
     let started = loop.start(transfer, route.request(range: range))
-    transfer.isHeld = driver.heldSince != nil
+    transfer.isHeld = driver.heldSince != nil || driver.isPaced
     return started
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HaulCore
+internal import HaulDigest
 internal import HaulDisk
 internal import HaulPlatform
 internal import HaulTransport
@@ -118,6 +119,25 @@ extension Driver {
     connections.max { $0.partialBytes < $1.partialBytes }?.submitPartial()
   }
 
+  /// How far the file may run ahead of its digest, in bytes, before reading stops, and when it goes on.
+  private static let longestLead = (stop: 64 << 20, start: 48 << 20)
+
+  /// Lets the digest catch up. Where it is the slowest part, bytes that come sooner do not end the download
+  /// sooner: they only take the processor away from it and are out of the cache when it gets to them.
+  func paceByDigest(now: Double) {
+    guard stage == .fetching, case .part(let part)? = output else { return }
+    let lead = hasher.map { part.snapshot().frontier - $0.hashedBytes } ?? 0
+    if isPaced ? lead > Self.longestLead.start : lead > Self.longestLead.stop {
+      if !isPaced, heldSince == nil {
+        isPaced = true
+        setHeld(true, now: now)
+      }
+    } else if isPaced {
+      isPaced = false
+      if heldSince == nil { setHeld(false, now: now) }
+    }
+  }
+
   private func hold(now: Double) {
     heldSince = now
     setHeld(true, now: now)
@@ -135,7 +155,7 @@ extension Driver {
     heldSince = nil
     flow.wish.store(.nothing, ordering: .sequentiallyConsistent)
     diskWait += now - since
-    setHeld(false, now: now)
+    if !isPaced { setHeld(false, now: now) }
   }
 
   private func setHeld(_ isHeld: Bool, now: Double) {

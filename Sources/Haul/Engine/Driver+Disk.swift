@@ -10,6 +10,9 @@ extension Driver {
   /// Seconds between two commits, and how many bytes bring the first one forward.
   private static let commitInterval = 1.0
   private static let firstCommitBytes = 64 << 20
+  /// A stream starts over for a damaged chunk. After the first time nothing is left of an earlier run, so more
+  /// than a few are no accident.
+  private static let mostDamagedChunksOfStream = 64
 
   /// Whether a manifest is worth writing: without a length there is no grid to mark chunks in.
   private var keepsManifest: Bool { machine?.scheduler != nil || machine?.resource?.length != nil }
@@ -41,7 +44,6 @@ extension Driver {
     hasherEpoch += 1
     let prefix = PartPrefix(
       part: part, generation: generation, lane: setup.lane, mail: share.mail, driver: id)
-    let grid = machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
     let hasher = FrontierHasher(source: prefix, grid: grid, algorithm: algorithm)
     self.hasher = hasher
     let (mail, id, epoch) = (share.mail, id, hasherEpoch)
@@ -65,8 +67,12 @@ extension Driver {
   }
 
   func damaged(_ chunks: [Int], now: Double) {
-    guard let grid = machine?.scheduler?.grid else { return }
+    guard let grid else { return }
     notice(.damagedChunks(count: chunks.count))
+    damagedChunks += chunks.count
+    if machine?.scheduler == nil, damagedChunks > Self.mostDamagedChunksOfStream {
+      return stop(DownloadError(.disk, "the disk does not keep what is written to it", advice: "check the disk"))
+    }
     machine?.lost(chunks.map { grid.range(of: $0) }, now: now)
     if stage == .draining {
       stage = .fetching

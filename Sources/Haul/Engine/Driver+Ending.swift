@@ -17,6 +17,7 @@ extension Driver {
   func drain() {
     stage = .draining
     isDrained = false
+    isPaced = false
     for connection in connections { connection.submitPartial() }
     barrier()
   }
@@ -117,7 +118,7 @@ extension Driver {
         DownloadResult(
           path: path, length: length, sha256: digest.map { HexDigest(bytes: $0).hex },
           digestStatus: digest == nil ? .none : plan.hasTrustedDigest ? .verified : .computed,
-          receivedBytes: machine?.receivedBytes ?? 0, resumedBytes: resumedBytes,
+          receivedBytes: discardedBytes + (machine?.receivedBytes ?? 0), resumedBytes: resumedBytes,
           seconds: monotonicSeconds() - startedAt, retries: machine?.retryCount ?? 0,
           connections: max(mostBusy, 1), wasComplete: false)))
   }
@@ -170,8 +171,10 @@ extension Driver {
   /// stops, and only then the committer clears.
   func clear(_ part: PartFile, mismatch: Bool) {
     stage = .clearing
+    memory = nil
     clearsForMismatch = mismatch
     isWritable = false
+    (isPaced, heldSince) = (false, nil)
     removeTransfers(keepingBytes: false)
     dropWaiting()
     rescue?.cancel()
@@ -197,8 +200,8 @@ extension Driver {
       return stopIfPending()
     }
     resumedBytes = 0
-    memory = nil
     hasherOutcome = nil
+    hashedBytes = 0
     lastCommit = (now, 0)
     refetchesInPlace = clearsForMismatch
     if refetchesInPlace {
@@ -228,12 +231,9 @@ extension Driver {
   }
 
   func cancel(now: Double) {
-    switch stage {
-    case .stopping, .finishing, .ended: return
-    default:
-      stopDeadline = now + Self.patience
-      stop(interruptedError())
-    }
+    // A file that is just being finished may become one in that time; if not, the next run finishes it.
+    stopDeadline = stopDeadline ?? now + Self.patience
+    if stage != .finishing { stop(interruptedError()) }
   }
 
   func interruptedError() -> DownloadError {
@@ -311,10 +311,16 @@ extension Driver {
 
   private func kept(_ part: PartFile) -> DownloadError.Kept? {
     let snapshot = part.snapshot()
-    guard snapshot.writtenBytes > 0 else { return nil }
+    var (durable, written) = (snapshot.durableBytes, snapshot.writtenBytes)
+    // What an earlier run left counts only once a generation has begun on it; until then it stands as it was.
+    if let memory, !isWritable {
+      if case .refuse = memory.verdict { return nil }
+      (durable, written) = (memory.durableBytes, memory.bytes)
+    }
+    guard written > 0 else { return nil }
     return DownloadError.Kept(
-      path: pathText + ".haul-part", durable: snapshot.durableBytes, written: snapshot.writtenBytes,
-      total: machine?.resource?.length ?? machine?.scheduler?.grid.length, canResume: canResume)
+      path: pathText + ".haul-part", durable: durable, written: written, total: grid?.length,
+      canResume: canResume)
   }
 
   func end(_ outcome: Result<DownloadResult, DownloadError>) {

@@ -28,10 +28,7 @@ extension Driver {
   }
 
   func opened(_ result: Result<OpenedOutput, DownloadError>) {
-    guard stage != .stopping else {
-      if case .success(let output) = result { output.abandon() }
-      return end(.failure(ending ?? interruptedError()))
-    }
+    guard stage != .stopping else { return openedTooLate(result) }
     switch result {
     case .failure(let error): end(.failure(error))
     case .success(.complete(let length)): endComplete(length: length)
@@ -45,7 +42,16 @@ extension Driver {
     }
   }
 
+  /// The download was stopped while its file was being opened.
+  private func openedTooLate(_ result: Result<OpenedOutput, DownloadError>) {
+    guard case .success(let output) = result else { return end(.failure(ending ?? interruptedError())) }
+    self.output = output
+    if case .part(let part) = output { memory = part.resume.map { PartMemory(state: $0, plan: plan) } }
+    stopIfPending()
+  }
+
   private func continueOpening(_ output: OpenedOutput) {
+    if case .part(let part) = output, let why = part.notice { notice(.startingOver(why: why)) }
     guard case .part(let part) = output, let state = part.resume else {
       return machine == nil ? startMachine(resumed: nil) : prepare()
     }
@@ -84,7 +90,7 @@ extension Driver {
     stage = .preparing
     // The second try after a wrong digest writes over the first one, in the same place, under the same flag.
     if refetchesInPlace { return begun(.success(())) }
-    let grid = machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
+    let grid = grid
     let adopts = resumedBytes > 0 || (machine?.isResuming ?? false)
     let header = adopts ? memory?.state.header : grid.map { makeHeader(grid: $0) }
     self.header = header

@@ -55,6 +55,9 @@ final class Driver {
   /// What the manifest says of this generation; nil while the length is unknown.
   var header: ManifestHeader?
   var resumedBytes = 0
+  /// What came over the network in attempts that were thrown away.
+  var discardedBytes = 0
+  var damagedChunks = 0
   var mostBusy = 0
   /// How often the digest was wrong.
   var mismatches = 0
@@ -67,7 +70,10 @@ final class Driver {
   var submitted = 0
   var waiting: [Buffer] = []
   var isWritable = false
+  /// Since when the disk holds this download up.
   var heldSince: Double?
+  /// Whether the digest holds it up.
+  var isPaced = false
   var diskWait = 0.0
   var bufferSize = BufferPool.largestBuffer
 
@@ -116,6 +122,7 @@ final class Driver {
     var settings = plan.transferSettings
     // Bytes in order want one connection; so does a second try after a wrong digest, to rule out a bad mix.
     if output?.isStream == true || mismatches > 0 { settings.connections = .fixed(1) }
+    discardedBytes += machine?.receivedBytes ?? 0
     let machine = TransferMachine(settings: settings, resumed: resumed)
     self.machine = machine
     bufferSize = share.pool.bufferSize(connections: machine.mostConnections)
@@ -140,6 +147,7 @@ final class Driver {
     // First of all: a small file may have come whole in one round with its head, and still needs its place.
     if stage == .probing, machine?.resource != nil { prepare() }
     if isActive { for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) } }
+    paceByDigest(now: now)
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
     if heldSince != nil { releaseIfRoom(now: now) }
@@ -150,7 +158,7 @@ final class Driver {
 
   /// Whether the machine's actions are carried out. Not while there is no room for bytes: a new request would
   /// only bring more of them.
-  private var isActive: Bool { (stage == .probing || stage == .fetching) && heldSince == nil }
+  private var isActive: Bool { (stage == .probing || stage == .fetching) && heldSince == nil && !isPaced }
 
   private func perform(_ action: TransferAction, now: Double) {
     switch action {
@@ -218,9 +226,16 @@ final class Driver {
     }
   }
 
+  /// The chunks of the file, once its length is known. A partial has it before the server is asked.
+  var grid: ChunkGrid? {
+    memory?.state.header.grid ?? machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
+  }
+
   /// Whether the same request can go on from what is kept.
   var canResume: Bool {
     guard output?.isStream != true else { return false }
-    return machine?.canResume(hasTrustedDigest: plan.hasTrustedDigest) ?? (resumedBytes > 0)
+    // Before the first answer an earlier run's bytes stand for themselves.
+    guard let machine, machine.resource != nil else { return memory?.canResume ?? false }
+    return machine.canResume(hasTrustedDigest: plan.hasTrustedDigest)
   }
 }

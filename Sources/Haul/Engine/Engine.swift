@@ -29,6 +29,8 @@ final class Engine {
 
   /// How often each driver looks around when nothing happens, in seconds.
   private static let tick = 0.1
+  /// How often while a digest catches up, in seconds.
+  private static let pace = 0.004
 
   private init(loop: MultiLoop, share: EngineShare) {
     self.loop = loop
@@ -59,7 +61,7 @@ final class Engine {
   private func run() {
     var nextTick = monotonicSeconds() + Self.tick
     while !(isShuttingDown && drivers.isEmpty) {
-      loop.round(until: drivers.isEmpty ? monotonicSeconds() + 3600 : nextTick)
+      loop.round(until: deadline(tick: nextTick))
       for letter in share.mail.takeAll() { handle(letter) }
       let now = monotonicSeconds()
       let ticks = now >= nextTick
@@ -67,6 +69,12 @@ final class Engine {
       for driver in drivers.values { driver.turn(now: now, ticks: ticks) }
       drivers = drivers.filter { !$0.value.hasEnded }
     }
+  }
+
+  private func deadline(tick: Double) -> Double {
+    if drivers.isEmpty { return monotonicSeconds() + 3600 }
+    // A digest that catches up sends no letters; looking is cheaper.
+    return drivers.values.contains { $0.isPaced } ? min(tick, monotonicSeconds() + Self.pace) : tick
   }
 
   private func handle(_ letter: EngineMail.Letter) {

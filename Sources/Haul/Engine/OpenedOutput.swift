@@ -30,15 +30,6 @@ enum OpenedOutput: Sendable {
     case .complete: PartSnapshot()
     }
   }
-
-  /// Closes what was opened for nothing.
-  func abandon() {
-    switch self {
-    case .part(let part): part.close()
-    case .stream(let sink): try? sink.close()
-    case .complete: break
-    }
-  }
 }
 
 /// Opens the output of a download. Blocks as long as the filesystem does: not for the engine's thread.

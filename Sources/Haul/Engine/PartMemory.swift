@@ -32,20 +32,33 @@ struct PartMemory {
   /// Bytes that the partial claims to have.
   var bytes: Int { present.count }
 
+  /// Of those, what the manifest vouches for.
+  var durableBytes: Int { promised.count }
+
   /// What needs no fetching for now: chunks that a slot marks, chunks that their sums may prove (they are
   /// checked beside the download, and fetched again where they fail), and the proven starts of others.
   private var present: ByteRangeSet {
+    var set = promised
+    for chunk in state.rescuable { set.insert(state.header.grid.range(of: chunk)) }
+    return set
+  }
+
+  private var promised: ByteRangeSet {
     let grid = state.header.grid
     var set = ByteRangeSet()
     for run in state.marked.runs(of: true) {
       set.insert(ByteRange(grid.range(of: run.lowerBound).lower, grid.range(of: run.upperBound - 1).upper))
     }
-    for chunk in state.rescuable { set.insert(grid.range(of: chunk)) }
     for prefix in state.prefixes {
       let start = grid.range(of: prefix.chunk).lower
       set.insert(ByteRange(start, start + prefix.length))
     }
     return set
+  }
+
+  var canResume: Bool {
+    if case .resume = verdict { return true }
+    return false
   }
 
   var verdict: Verdict {
@@ -70,7 +83,8 @@ struct PartMemory {
       return .discard(why: "the server gave no validator, so nobody can tell whether the file is still the same")
     }
     return .resume(
-      ResumedFile(grid: header.grid, present: present, change: Self.comparison(with: header)), bytes: present.count)
+      ResumedFile(grid: header.grid, present: present, change: Self.comparison(with: header, isSameSource: isSameSource)),
+      bytes: present.count)
   }
 
   private var isSameSource: Bool {
@@ -88,13 +102,16 @@ struct PartMemory {
       advice: "nothing was touched; choose another name with -o, or start over with --overwrite")
   }
 
-  /// Compares a response with what a manifest stored of the earlier ones.
-  static func comparison(with header: ManifestHeader) -> @Sendable (Identity) -> ResourceChange? {
+  /// Compares a response with what a manifest stored of the earlier ones. A validator means something within its
+  /// own source only; elsewhere the digest decides in the end.
+  static func comparison(
+    with header: ManifestHeader, isSameSource: Bool = true
+  ) -> @Sendable (Identity) -> ResourceChange? {
     { identity in
       if let length = identity.length, length != header.grid.length {
         return .length(was: header.grid.length, is: length)
       }
-      guard header.validatorKind != .none else { return nil }
+      guard header.validatorKind != .none, isSameSource else { return nil }
       guard let now = identity.strongest else { return .etagVanished(was: "the stored one") }
       let stored = StoredValidator(now)
       if stored.kind == header.validatorKind, stored.hash == header.validatorHash { return nil }

@@ -47,7 +47,8 @@ struct Display {
     while !Task.isCancelled {
       let elapsed = start.duration(to: clock.now) / .seconds(1)
       let progress = download.progress
-      window.add(received: progress.received, now: elapsed)
+      // What an earlier run left was not received now, however suddenly it appears.
+      window.add(received: progress.received - progress.resumed, now: elapsed)
       showNotices(of: download)
       if style == .live {
         let line = ProgressLine(

@@ -38,14 +38,22 @@ package struct Expectation: Sendable {
   package var asked: ByteRange?
   /// The generation that is being fetched, or nil before the first accepted response.
   package var known: Identity?
+  /// The length as an earlier run has stored it; it counts until `known` tells one.
+  package var storedLength: Int?
   /// Whether a 200 with the whole file may be used: only while nothing depends on ranges yet.
   package var acceptsWhole: Bool
   /// Wall clock, seconds since 1970, for a Retry-After that is a date.
   package var now: Int
 
-  package init(asked: ByteRange?, known: Identity?, acceptsWhole: Bool, now: Int) {
+  /// Longer files than this do not exist; arithmetic on their offsets would overflow.
+  static let longest = 1 << 62
+
+  package init(
+    asked: ByteRange?, known: Identity?, storedLength: Int? = nil, acceptsWhole: Bool, now: Int
+  ) {
     self.asked = asked
     self.known = known
+    self.storedLength = storedLength
     self.acceptsWhole = acceptsWhole
     self.now = now
   }
@@ -77,14 +85,17 @@ package struct Expectation: Sendable {
     }
     if let problem = codingProblem(head) { return .broken(problem) }
     let fields = head.headers.all("Content-Range")
-    guard let field = fields.first else { return .broken("a part (206) that does not say which (no Content-Range)") }
+    guard let field = fields.first else {
+      return .broken("a part (206) that does not say which (no Content-Range)")
+    }
     guard fields.allSatisfy({ $0 == field }) else { return .broken("two different Content-Range fields") }
     guard case .satisfied(let range, let total)? = ContentRange.parse(field) else {
       return .broken("a Content-Range that makes no sense: \(field)")
     }
-    guard let total = total ?? known?.length else {
+    guard let total = total ?? knownLength else {
       return .broken("a part of a file whose length is not told (\(field))")
     }
+    if let problem = lengthProblem(total) { return .broken(problem) }
     if let change = change(in: head, length: total) { return .changed(change) }
     guard range.lower == asked.lower else {
       return .broken("bytes from \(range.lower) on where \(asked.lower) was asked for")
@@ -111,6 +122,7 @@ package struct Expectation: Sendable {
       framing = .length
     default: if head.isChunked { framing = .chunked }
     }
+    if let problem = lengthProblem(length) { return .broken(problem) }
     if let change = change(in: head, length: length) { return .changed(change) }
     guard acceptsWhole else { return .broken("the whole file (200) where a part was asked for") }
     return .whole(length: length, framing)
@@ -120,7 +132,8 @@ package struct Expectation: Sendable {
     guard let asked else { return .broken("416 although no range was asked for") }
     guard let field = head.headers["Content-Range"], case .unsatisfied(let total)? = ContentRange.parse(field)
     else { return .broken("416 (range not satisfiable) that does not tell the length") }
-    if let known = known?.length, known != total { return .changed(.length(was: known, is: total)) }
+    if let problem = lengthProblem(total) { return .broken(problem) }
+    if let known = knownLength, known != total { return .changed(.length(was: known, is: total)) }
     if total == 0 && asked.lower == 0 { return .empty }
     return .broken("416 (range not satisfiable) for bytes from \(asked.lower) of \(total)")
   }
@@ -130,7 +143,15 @@ package struct Expectation: Sendable {
     return "an encoded body (Content-Encoding: \(coding)) although the plain one was asked for"
   }
 
+  private func lengthProblem(_ length: Int?) -> String? {
+    guard let length, length > Self.longest else { return nil }
+    return "a length that no file has (\(length))"
+  }
+
+  private var knownLength: Int? { known?.length ?? storedLength }
+
   private func change(in head: ResponseHead, length: Int?) -> ResourceChange? {
+    if let was = knownLength, let length, was != length { return .length(was: was, is: length) }
     guard let known else { return nil }
     return known.change(to: Identity(head: head, length: length))
   }

@@ -18,6 +18,10 @@ package struct ConnectionBudget: Sendable {
   /// How long one count is judged, in seconds and in round trips, whichever is longer: slow start must be over.
   private static let shortestWindow = 0.4
   private static let windowRoundTrips = 10.0
+  /// The part of the connections that must have been receiving, on average, for a window to count.
+  private static let fullness = 0.8
+  /// After a refusal one more connection is tried each time this long has passed, in seconds.
+  private static let refusalPause = 10.0
 
   private enum Climb { case climbing, settled }
 
@@ -27,9 +31,17 @@ package struct ConnectionBudget: Sendable {
   private var reached: Int
   /// What refusals have taught.
   private var cap = Int.max
-  private var window: (start: Double, bytes: Int)?
+  private var window: Window?
   private var before: (count: Int, rate: Double)?
   private var retryUpAt = Double.infinity
+
+  private struct Window {
+    let start: Double
+    let bytes: Int
+    /// The connections that were receiving, summed over time.
+    var busySeconds = 0.0
+    var seenAt: Double
+  }
 
   package init(_ choice: Choice) {
     self.choice = choice
@@ -56,22 +68,24 @@ package struct ConnectionBudget: Sendable {
   package mutating func measure(bytes: Int, busy: Int, roundTrip: Double, now: Double) {
     if now >= retryUpAt {
       // A refusal may have passed: one more is tried.
-      retryUpAt = .infinity
       cap += 1
+      retryUpAt = cap < reached ? now + Self.refusalPause : .infinity
     }
     guard choice == .automatic, case .climbing = climb else { return }
-    guard busy >= allowed else {
-      window = nil
+    guard var open = window else {
+      // It opens when all of them receive: before that slow start of the new ones is not over.
+      if busy >= allowed { window = Window(start: now, bytes: bytes, seenAt: now) }
       return
     }
-    guard let open = window else {
-      window = (now, bytes)
-      return
-    }
+    open.busySeconds += Double(min(busy, allowed)) * (now - open.seenAt)
+    open.seenAt = now
+    window = open
     let elapsed = now - open.start
     guard elapsed >= max(Self.shortestWindow, Self.windowRoundTrips * roundTrip) else { return }
     let rate = Double(bytes - open.bytes) / elapsed
     window = nil
+    // Too many stood between two requests: that says nothing about the count.
+    guard open.busySeconds >= Self.fullness * Double(allowed) * elapsed else { return }
     if let before, rate < before.rate * Self.worthwhile {
       reached = before.count
       climb = .settled
@@ -84,11 +98,11 @@ package struct ConnectionBudget: Sendable {
   }
 
   /// A connection beyond those that work was refused.
-  /// - Parameter healthy: how many work.
+  /// - Parameter healthy: how many the server has not refused.
   package mutating func refused(healthy: Int, wait: Double, now: Double) {
     cap = max(1, min(cap, healthy))
     climb = .settled
     window = nil
-    retryUpAt = now + max(wait, 10)
+    retryUpAt = now + max(wait, Self.refusalPause)
   }
 }

@@ -7,8 +7,11 @@ package struct LeasePolicy: Sendable {
   /// How long one lease should last, in seconds: short enough to correct a wrong guess, long enough that the
   /// gap between two requests does not count.
   package var leaseSeconds = 2.0
-  /// A lease lasts at least this many round trips.
-  package var leaseRoundTrips = 25.0
+  /// A fast connection's lease is not longer than this, in bytes, so that the connections stay close together
+  /// and the frontier, with the digest behind it, moves steadily ...
+  package var fastLease = 16 << 20
+  /// ... but it lasts at least this many round trips, one of which is lost between two requests.
+  package var leaseRoundTrips = 50.0
   /// What a connection without a measured rate gets, in bytes.
   package var unmeasuredLease = 4 << 20
   /// Stealing must save at least this long, in seconds, beside the round trips of a new request and of the
@@ -26,9 +29,9 @@ package struct LeasePolicy: Sendable {
   func length(rate: Double?, roundTrip: Double, remaining: Int, connections: Int) -> Int {
     let byShare = max(1, remaining / (2 * max(1, connections)))
     guard let rate else { return min(unmeasuredLease, byShare) }
-    let seconds = max(leaseSeconds, leaseRoundTrips * roundTrip)
-    let byTime = min(rate * seconds, 1e15)
-    return max(1, min(Int(byTime), byShare))
+    let byRoundTrips = rate * leaseRoundTrips * roundTrip
+    let byTime = max(min(rate * leaseSeconds, Double(fastLease)), byRoundTrips)
+    return max(1, min(Int(min(byTime, 1e15)), byShare))
   }
 
   /// Whether a victim that needs `seconds` more is worth stealing from.

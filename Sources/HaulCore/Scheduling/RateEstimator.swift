@@ -11,6 +11,8 @@ package struct RateEstimator: Sendable {
 
   /// Samples shorter than this are noise: a whole receive buffer may arrive in one call.
   private static let shortestSample = 0.02
+  /// Silence shorter than this says nothing: a stream that has just begun waits for its first round trips.
+  private static let shortestSilence = 0.25
 
   package init(memory: Double = 1) { self.memory = memory }
 
@@ -24,7 +26,7 @@ package struct RateEstimator: Sendable {
   package mutating func update(total: Int, now: Double) {
     guard let start = since else { return }
     let elapsed = now - start
-    guard elapsed >= Self.shortestSample else { return }
+    guard elapsed >= (total > counted ? Self.shortestSample : Self.shortestSilence) else { return }
     let sample = Double(total - counted) / elapsed
     if let old = rate {
       let weight = min(1, elapsed / memory)

@@ -36,7 +36,7 @@ package struct Scheduler: Sendable {
   /// Makes `range` the lease of a connection whose request is under way already (the first one).
   package mutating func adopt(_ range: ByteRange, connection: Int, now: Double) {
     guard let wanted = missing.intersection(range).first, wanted.lower == range.lower else { return }
-    give(wanted, to: connection, now: now)
+    give(wanted, to: connection)
   }
 
   /// The next lease of an idle connection, or nil where nothing is left that is worth a request.
@@ -49,24 +49,24 @@ package struct Scheduler: Sendable {
         connections: connections)
       // Up to a chunk border: a chunk that two leases share is summed twice, and lost twice in a crash.
       let end = min(gap.upper, grid.border(after: min(gap.lower + length, grid.length) - 1))
-      return give(ByteRange(gap.lower, end), to: connection, now: now)
+      return give(ByteRange(gap.lower, end), to: connection)
     }
-    return steal(for: connection, now: now)
+    return steal(for: connection)
   }
 
   @discardableResult
-  private mutating func give(_ range: ByteRange, to connection: Int, now: Double) -> Lease {
+  private mutating func give(_ range: ByteRange, to connection: Int) -> Lease {
     missing.remove(range)
     let lease = Lease(range)
     leases[connection] = lease
-    rates[connection, default: RateEstimator()].begin(now: now)
     return lease
   }
 
   /// Takes the far half of the lease that would finish last.
-  private mutating func steal(for connection: Int, now: Double) -> Lease? {
+  private mutating func steal(for connection: Int) -> Lease? {
     var victim: (connection: Int, cut: Int, seconds: Double)?
-    for (other, lease) in leases {
+    // In order, so that equal runs decide equally.
+    for (other, lease) in leases.sorted(by: { $0.key < $1.key }) {
       let left = lease.remaining
       let cut = grid.border(after: left.lower + max(0, left.count - 1) / 2)
       guard cut < left.upper, cut > left.lower else { continue }
@@ -83,12 +83,11 @@ package struct Scheduler: Sendable {
     stealCount += 1
     let taken = Lease(loot)
     leases[connection] = taken
-    rates[connection, default: RateEstimator()].begin(now: now)
     return taken
   }
 
   private var typicalRate: Double? {
-    let known = rates.values.compactMap(\.rate)
+    let known = rates.values.compactMap(\.rate).sorted()
     return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
   }
 
@@ -97,7 +96,8 @@ package struct Scheduler: Sendable {
   /// The first byte of a lease has come `seconds` after its request.
   package mutating func answered(connection: Int, after seconds: Double, now: Double) {
     roundTrip = roundTrip == 0 ? seconds : min(roundTrip, seconds)
-    rates[connection]?.begin(now: now)
+    // Only from here on: the way of the request is no part of the rate.
+    rates[connection, default: RateEstimator()].begin(now: now)
   }
 
   /// Notes `count` more bytes of a connection's lease and tells how many of them are wanted.

@@ -15,19 +15,25 @@ struct ConnectionSlot: Sendable {
 
   /// Why the present request is not going to bring what it was sent for.
   enum Verdict: Sendable, Equatable {
-    case limited(status: Int, retryAfter: Int?)
-    case refused(status: Int)
+    /// - `isExtra`: whether others were being served when the answer came.
+    case limited(status: Int, retryAfter: Int?, isExtra: Bool)
+    case refused(status: Int, isExtra: Bool)
     case changed(ResourceChange)
     case broken(String)
     case silent(seconds: Int)
+    case unframed
   }
 
   private(set) var state = State.free(since: 0)
   private(set) var asked: ByteRange?
-  var verdict: Verdict?
+  private(set) var verdict: Verdict?
   /// When the last byte came, or the request went out.
   var progressAt = 0.0
   var isHeld = false
+  /// Its owner was told to end the request.
+  private(set) var isCancelled = false
+  /// Failures in a row that brought not one byte.
+  var strikes = 0
   /// How many bytes of the body are still legal, or nil where nobody announced an end.
   private var bodyLeft: Int?
   private(set) var bodyBytes = 0
@@ -40,12 +46,6 @@ struct ConnectionSlot: Sendable {
 
   var isReceiving: Bool { state == .receiving }
 
-  /// No head was accepted or refused.
-  var isAsking: Bool {
-    if case .asking = state { return true }
-    return false
-  }
-
   func isFree(at now: Double) -> Bool {
     if case .free(let since) = state { return now >= since }
     return false
@@ -57,6 +57,7 @@ struct ConnectionSlot: Sendable {
     verdict = nil
     progressAt = now
     isHeld = false
+    isCancelled = false
     bodyLeft = nil
     bodyBytes = 0
     bodyBytesSeen = 0
@@ -77,9 +78,16 @@ struct ConnectionSlot: Sendable {
     self.verdict = verdict
   }
 
+  /// An earlier verdict stays: it may have come with a body that never ends.
+  mutating func cancel(afterSilence seconds: Int) {
+    isCancelled = true
+    if verdict == nil { verdict = .silent(seconds: seconds) }
+  }
+
   /// Cuts `count` to what the head has announced.
   mutating func take(_ count: Int) -> Int {
     let taken = min(count, bodyLeft ?? count)
+    if taken > 0 { strikes = 0 }
     bodyBytes += taken
     if bodyLeft != nil { bodyLeft = (bodyLeft ?? 0) - taken }
     return taken
@@ -94,29 +102,11 @@ struct ConnectionSlot: Sendable {
 
   /// Whether nothing has come for `seconds`. Notes progress as it looks, so that no clock is read per byte.
   mutating func isSilent(for seconds: Double, now: Double) -> Bool {
-    guard isBusy, verdict == nil else { return false }
+    guard isBusy, !isCancelled else { return false }
     if isHeld || bodyBytes != bodyBytesSeen {
       bodyBytesSeen = bodyBytes
       progressAt = now
     }
     return now - progressAt > seconds
-  }
-}
-
-/// Counts runs of attempts that brought nothing. Sixteen connections that a restarting server cuts at once are
-/// one run, not sixteen.
-struct FailureCount: Sendable {
-  private(set) var count = 0
-  private var pausedUntil = 0.0
-
-  mutating func progressed() { count = 0 }
-
-  /// Notes a failure and returns when the next attempt is due.
-  mutating func failed(policy: RetryPolicy, retryAfter: Int?, dice: Double, now: Double) -> Double {
-    let newRun = now >= pausedUntil
-    if newRun { count += 1 }
-    let due = now + policy.wait(attempt: max(1, count), retryAfter: retryAfter, dice: dice)
-    if newRun { pausedUntil = due }
-    return max(due, pausedUntil)
   }
 }

@@ -19,48 +19,53 @@ extension TransferMachine {
     let wasWhole = scheduler?.end(connection: connection, now: now) ?? false
     if case .failed = ending { scheduler?.forget(connection: connection) }
     guard phase != .failed, phase != .complete, phase != .startingOver else { return }
+    // The last byte is here: how its connection ended no longer matters. Nor does it for a whole lease.
+    if phase == .ranges, scheduler?.isComplete == true { return complete() }
+    if wasWhole { return }
     if let verdict = slot.verdict {
       settle(verdict, of: slot, connection: connection, now: now, dice: dice)
     } else if case .failed(let failure, let isPassing) = ending {
       guard isPassing else { return fail(failure) }
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
-    } else if slot.isAsking, scheduler?.isComplete != true {
-      // Garbage instead of a head: neither accepted nor refused, and not to be asked for again without end.
-      let failure = TransferFailure(.brokenProtocol, "an answer without a status")
-      retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
-    } else if phase == .stream {
-      endOfStream(slot: slot, connection: connection, now: now, dice: dice)
-    } else if ending == .finished, slot.bodyBytes == 0, !wasWhole, slot.isReceiving {
-      let failure = TransferFailure(.brokenProtocol, "an answer that promised bytes brought none")
+    } else if phase == .stream, slot.isReceiving {
+      endOfStream(ending, connection: connection, now: now, dice: dice)
+    } else if slot.bodyBytes == 0 {
+      let what =
+        slot.isReceiving ? "an answer that promised bytes brought none" : "no answer that can be read"
+      let failure = TransferFailure(.brokenProtocol, what)
       retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     }
-    if phase == .ranges, scheduler?.isComplete == true { complete() }
   }
 
   private mutating func settle(
     _ verdict: ConnectionSlot.Verdict, of slot: ConnectionSlot, connection: Int, now: Double, dice: Double
   ) {
-    let healthy = slots.count { $0.isReceiving }
     switch verdict {
-    case .limited(let status, let retryAfter):
+    case .limited(let status, let retryAfter, let isExtra):
       let failure = TransferFailure(.refused(status: status), "the server answered \(status)")
-      if healthy > 0 {
-        limit(healthy: healthy, connection: connection, wait: Double(retryAfter ?? 0), now: now)
+      if isExtra {
+        limit(wait: Double(retryAfter ?? 0), now: now)
       } else {
         retry(failure, connection: connection, retryAfter: retryAfter, now: now, dice: dice)
       }
-    case .refused(let status):
-      // Some servers say "forbidden" when they mean "not so many".
-      if status == 403, healthy > 0 {
-        limit(healthy: healthy, connection: connection, wait: 0, now: now)
+    case .refused(let status, let isExtra):
+      let failure = TransferFailure(.refused(status: status), "the server answered \(status)")
+      if isExtra {
+        limit(wait: 0, now: now)
+      } else if status == 403, phase == .ranges {
+        // Some servers say "forbidden" when they mean "not so many". This file was allowed a moment ago, and the
+        // other connections may just be between two leases, so that it has to be tried again to be known.
+        retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
       } else {
-        fail(TransferFailure(.refused(status: status), "the server answered \(status)"))
+        fail(failure)
       }
     case .changed(let change):
       fail(TransferFailure(.changed, change.description))
     case .broken(let reason):
-      if phase == .learning, slot.asked != nil, !avoidsRanges, resumed == nil {
-        // Perhaps the server cannot answer a range; one stream of the whole file may still work.
+      if phase == .learning { brokenAnswers += 1 }
+      // Perhaps the server cannot answer a range; one stream of the whole file may still work. It would bring
+      // again what an earlier run has left, so then the range gets a second try.
+      if phase == .learning, slot.asked != nil, brokenAnswers > (resumed == nil ? 0 : 1) {
         avoidsRanges = true
         retryCount += 1
       } else {
@@ -70,36 +75,40 @@ extension TransferMachine {
     case .silent(let seconds):
       let failure = TransferFailure(.network, "nothing came for \(seconds) s")
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
+    case .unframed:
+      let reason = "the server tells no length, so the end of its answer cannot be told from a cut"
+      fail(TransferFailure(.unframed, reason))
     }
   }
 
   private mutating func interrupted(
     _ failure: TransferFailure, slot: ConnectionSlot, connection: Int, now: Double, dice: Double
   ) {
-    let healthy = slots.count { $0.isReceiving }
-    if healthy > 0, !slot.isReceiving {
+    if !slot.isReceiving, slots.contains(where: \.isReceiving) {
       // Refused or cut before an answer while others work: one connection too many.
-      return limit(healthy: healthy, connection: connection, wait: 0, now: now)
+      return limit(wait: 0, now: now)
     }
     retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
   }
 
-  private mutating func limit(healthy: Int, connection: Int, wait: Double, now: Double) {
+  /// There will be fewer from now on. Those that wait for an answer still count as working: if they are
+  /// refused too, there will be fewer still.
+  private mutating func limit(wait: Double, now: Double) {
     retryCount += 1
-    budget.refused(healthy: healthy, wait: wait, now: now)
-    slots[connection].end(waitingUntil: now + max(wait, 0.5))
+    budget.refused(healthy: busyConnections, wait: wait, now: now)
   }
 
-  private mutating func endOfStream(slot: ConnectionSlot, connection: Int, now: Double, dice: Double) {
+  private mutating func endOfStream(_ ending: RequestEnding, connection: Int, now: Double, dice: Double) {
     guard let resource else { return }
-    if let length = resource.length {
+    // A server that stopped telling the length has to bring the one that was told when the file was begun.
+    if let length = resource.length ?? resumed?.grid.length {
       if streamPosition == length { return complete() }
       let failure = TransferFailure(.network, "the server ended after \(streamPosition) of \(length) bytes")
       return retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     }
-    if resource.framing == .closeDelimited, !settings.acceptsUnframed {
-      let reason = "the server tells no length, so the end of its answer cannot be told from a cut"
-      return fail(TransferFailure(.unframed, reason))
+    guard ending == .finished else {
+      let failure = TransferFailure(.brokenProtocol, "an answer that stopped before its end")
+      return retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     }
     complete()
   }
@@ -108,7 +117,10 @@ extension TransferMachine {
   private mutating func retry(
     _ failure: TransferFailure, connection: Int, retryAfter: Int?, now: Double, dice: Double
   ) {
-    let due = failures.failed(policy: settings.retry, retryAfter: retryAfter, dice: dice, now: now)
+    slots[connection].strikes += 1
+    let due = failures.failed(
+      policy: settings.retry, strikes: slots[connection].strikes, retryAfter: retryAfter, dice: dice, now: now
+    )
     guard failures.count <= settings.retry.limit else { return fail(failure) }
     retryCount += 1
     slots[connection].end(waitingUntil: due)

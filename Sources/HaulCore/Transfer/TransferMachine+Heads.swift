@@ -8,8 +8,8 @@ extension TransferMachine {
   ) -> HeadDecision {
     let asked = slots[connection].asked
     let expectation = Expectation(
-      asked: asked, known: resource?.identity, acceptsWhole: phase == .learning || phase == .stream,
-      now: wallClock)
+      asked: asked, known: resource?.identity, storedLength: resumed?.grid.length,
+      acceptsWhole: phase == .learning || phase == .stream, now: wallClock)
     switch expectation.judge(head) {
     case .partial(let range, let total):
       return acceptPartial(range, total: total, head: head, connection: connection, now: now)
@@ -20,10 +20,12 @@ extension TransferMachine {
     case .redirect(let location):
       return .redirect(location: location)
     case .limited(let status, let retryAfter):
-      slots[connection].refuse(.limited(status: status, retryAfter: retryAfter))
+      let isExtra = slots.contains(where: \.isReceiving)
+      slots[connection].refuse(.limited(status: status, retryAfter: retryAfter, isExtra: isExtra))
       return .discard
     case .refused(let status):
-      slots[connection].refuse(.refused(status: status))
+      // Some servers say "forbidden" when they mean "not so many". The last one that is told so believes it.
+      slots[connection].refuse(.refused(status: status, isExtra: status == 403 && busyConnections > 1))
       return .discard
     case .changed(let change):
       slots[connection].refuse(.changed(change))
@@ -64,6 +66,10 @@ extension TransferMachine {
   private mutating func acceptWhole(
     length: Int?, framing: Framing, head: ResponseHead, connection: Int, now: Double
   ) -> HeadDecision {
+    if framing == .closeDelimited, !settings.acceptsUnframed {
+      slots[connection].refuse(.unframed)
+      return .stop
+    }
     let identity = Identity(head: head, length: length)
     if phase == .learning {
       if let change = resumed?.change(identity) {

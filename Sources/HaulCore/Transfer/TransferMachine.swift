@@ -21,6 +21,8 @@ package struct TransferMachine: Sendable {
   /// How often a request had to be repeated.
   package internal(set) var retryCount = 0
   var failures = FailureCount()
+  /// First answers that made no sense.
+  var brokenAnswers = 0
   /// The first request goes without a Range field: the answer to one with it made no sense.
   var avoidsRanges = false
   var streamPosition = 0
@@ -91,11 +93,15 @@ package struct TransferMachine: Sendable {
     let receiving = slots.count { $0.isReceiving }
     budget.measure(
       bytes: receivedBytes, busy: receiving, roundTrip: scheduler?.roundTrip ?? 0, now: now)
-    var busy = busyConnections
-    for index in slots.indices where busy < budget.allowed && slots[index].isFree(at: now) {
-      guard let lease = scheduler?.next(connection: index, connections: budget.allowed, now: now) else { break }
+    // One that waits before it tries again keeps its place: the others would only fail in its stead. And
+    // where nothing has come since, nobody asks before the wait is over.
+    var taken = failures.isPausing(at: now) ? slots.count : slots.count { !$0.isFree(at: now) }
+    for index in slots.indices where taken < budget.allowed && slots[index].isFree(at: now) {
+      guard let lease = scheduler?.next(connection: index, connections: budget.allowed, now: now) else {
+        break
+      }
       request(index, range: lease.range, now: now)
-      busy += 1
+      taken += 1
     }
     if scheduler?.isComplete == true { complete() }
   }
@@ -107,8 +113,7 @@ package struct TransferMachine: Sendable {
 
   private mutating func cancelSilent(now: Double) {
     for index in slots.indices where slots[index].isSilent(for: settings.silenceSeconds, now: now) {
-      let seconds = Int(settings.silenceSeconds)
-      slots[index].verdict = .silent(seconds: seconds)
+      slots[index].cancel(afterSilence: Int(settings.silenceSeconds))
       pending.append(.cancel(connection: index))
     }
   }
@@ -128,20 +133,31 @@ package struct TransferMachine: Sendable {
 
   /// The owner has thrown everything away after ``TransferAction/startOver(why:)``; no request is under way.
   package mutating func restarted(now: Double) {
-    for index in slots.indices { slots[index] = ConnectionSlot() }
+    // Who has to wait still has to. And the best of all attempts stays: one that gets no further than an
+    // earlier one has brought nothing.
+    for index in slots.indices where slots[index].isBusy { slots[index].end(waitingUntil: now) }
     phase = .learning
     scheduler = nil
     resource = nil
     resumed = nil
+    // `streamBest` stays: what an earlier attempt has brought already is no progress.
     streamPosition = 0
-    streamBest = 0
   }
 
   /// Bytes that count as present are not the right ones; they have been struck out durably.
   package mutating func lost(_ ranges: [ByteRange], now: Double) {
-    guard scheduler != nil else { return }
+    guard phase != .startingOver, phase != .failed else { return }
+    // Not told yet, and no longer true.
+    pending.removeAll { $0 == .complete }
+    guard scheduler != nil else {
+      // One stream of the whole file: it has passed these bytes, or drops them because they seemed to be there.
+      phase = .startingOver
+      pending.append(.startOver(why: "damaged on the disk, and the server cannot send a part of the file"))
+      return
+    }
     for range in ranges { scheduler?.lose(range) }
-    if phase == .complete { phase = resource == nil ? .learning : .ranges }
+    guard phase == .complete else { return }
+    phase = resource == nil ? .learning : .ranges
   }
 
   /// The owner has no room for a connection's bytes and does not read from it.
