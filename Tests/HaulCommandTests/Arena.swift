@@ -15,7 +15,9 @@ final class Arena {
   let origin: Origin
   let folder: TemporaryDirectory
 
-  init(_ resources: [String: OriginResource] = [:], configuration: OriginConfiguration = OriginConfiguration()) throws {
+  init(
+    _ resources: [String: OriginResource] = [:], configuration: OriginConfiguration = OriginConfiguration()
+  ) throws {
     origin = Origin(resources, configuration: configuration)
     try origin.start()
     folder = try TemporaryDirectory()

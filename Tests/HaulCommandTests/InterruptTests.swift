@@ -13,13 +13,15 @@ import Darwin
 #endif
 
 /// Ctrl-C and SIGTERM in the middle of a download of the real binary, and what the next run makes of it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct InterruptTests {
   private static let length = 40_000_000
   private let content = ReferenceContent(seed: 7, length: length)
   private let resource = OriginResource.reference(seed: 7, length: length)
 
-  @Test("an interruption keeps what has come, and the same command asks for nothing of it", arguments: [SIGINT, SIGTERM])
+  @Test(
+    "an interruption keeps what has come, and the same command asks for nothing of it",
+    arguments: [SIGINT, SIGTERM])
   func resume(signal: Int32) throws {
     let arena = try Arena(["/f": resource.gated(at: 700_000)])
     let first = try arena.start("/f", "-c", "4")
@@ -31,7 +33,6 @@ struct InterruptTests {
     #expect(ended.errors.contains("interrupted: \(arena.origin.url("/f"))"))
     #expect(ended.errors.contains("run the same command again"))
     #expect(arena.names == ["f.haul", "f.haul-part"])
-    #expect(arena.origin.waitUntilIdle())
 
     arena.origin.openGate("gate")
     let before = arena.origin.requests().count
@@ -66,7 +67,9 @@ struct InterruptTests {
   @Test("an interruption stops a list of files")
   func list() throws {
     let arena = try Arena(["/a": resource.gated(at: 1000), "/b": resource])
-    let process = try HaulProcess.start([arena.origin.url("/a"), arena.origin.url("/b"), "-d", arena.folder.path])
+    let process = try HaulProcess.start([
+      arena.origin.url("/a"), arena.origin.url("/b"), "-d", arena.folder.path,
+    ])
     #expect(arena.waitUntilHeld(1))
     process.signal(SIGINT)
     #expect(process.wait().end == .exit(130))
@@ -99,7 +102,6 @@ struct InterruptTests {
       #expect(arena.origin.waitUntil { $0.requests[before...].count { $0.heldAt != nil } == 2 })
       process.signal(SIGINT)
       #expect(process.wait().end == .exit(130))
-      #expect(arena.origin.waitUntilIdle())
       #expect(arena.origin.journal().distinctBytesSent() > round * 2_000_000)
     }
     arena.origin.openGate("gate")

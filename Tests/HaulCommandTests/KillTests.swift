@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// kill -9 at random moments, again and again, with the bytes served counted by the origin.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct KillTests {
   private static let mebibyte = 1 << 20
   private static let connections = 4
@@ -25,7 +25,9 @@ struct KillTests {
     return configuration
   }
 
-  @Test("after kill -9 at most one unfinished chunk a connection is fetched again", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(
+    "after kill -9 at most one unfinished chunk a connection is fetched again",
+    arguments: [1, 2, 3, 4] as [UInt64])
   func killed(seed: UInt64) throws {
     var dice = SeededGenerator(seed: seed)
     let content = ReferenceContent(seed: seed, length: 72 << 20)
@@ -58,10 +60,14 @@ struct KillTests {
     let inFlight = 2 * (64 << 10)
     let excess = arena.origin.journal().bodyBytesSent() - content.length
     #expect(excess <= Self.killsPerSeed * Self.connections * (Self.mebibyte + inFlight))
-    print("seed \(seed): \(Self.killsPerSeed) kills, \(excess / Self.killsPerSeed / Self.connections) bytes a connection and kill fetched again")
+    print(
+      "seed \(seed): \(Self.killsPerSeed) kills, \(excess / Self.killsPerSeed / Self.connections) bytes a connection and kill fetched again"
+    )
   }
 
-  @Test("a kill in the first second loses at most all of it, and never a right byte", arguments: [5, 6, 7] as [UInt64])
+  @Test(
+    "a kill in the first second loses at most all of it, and never a right byte",
+    arguments: [5, 6, 7] as [UInt64])
   func killedEarly(seed: UInt64) throws {
     var dice = SeededGenerator(seed: seed)
     let content = ReferenceContent(seed: seed, length: 20 << 20)

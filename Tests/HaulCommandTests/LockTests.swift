@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LockTests {
   private static let length = 9_000_000
   private let content = ReferenceContent(seed: 3, length: length)
@@ -19,7 +19,7 @@ struct LockTests {
   @Test("15: a second process on one target is told who has it, and touches nothing")
   func busy() throws {
     let arena = try Arena(["/f": resource])
-    let first = try arena.start("/f")
+    let first = try arena.start("/f", "-c", "2")
     #expect(arena.waitUntilHeld(2))
     let requests = arena.origin.requests().count
     let second = try arena.run("/f", "--overwrite")
@@ -37,7 +37,7 @@ struct LockTests {
   @Test("the lock of a killed process does not block the next one")
   func stale() throws {
     let arena = try Arena(["/f": resource])
-    let first = try arena.start("/f")
+    let first = try arena.start("/f", "-c", "2")
     #expect(arena.waitUntilHeld(2))
     first.signal(SIGKILL)
     first.wait()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Where the file ends up, and what of a server's text reaches the terminal.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NameTests {
   private let resource = OriginResource.reference(seed: 1, length: 1000)
 
@@ -56,8 +56,10 @@ struct NameTests {
   @Test("without -o and -d it goes to the current folder; -o names it")
   func currentFolder() throws {
     let arena = try Arena(["/f": resource])
-    #expect(try HaulProcess.run([arena.origin.url("/f")], in: arena.folder.path).output.hasPrefix("f: 1.0 kB in "))
-    #expect(try HaulProcess.run([arena.origin.url("/f"), "-o", "g"], in: arena.folder.path).output.hasPrefix("g: "))
+    #expect(
+      try HaulProcess.run([arena.origin.url("/f")], in: arena.folder.path).output.hasPrefix("f: 1.0 kB in "))
+    #expect(
+      try HaulProcess.run([arena.origin.url("/f"), "-o", "g"], in: arena.folder.path).output.hasPrefix("g: "))
     let path = arena.folder.path(of: "h")
     #expect(try HaulProcess.run([arena.origin.url("/f"), "-o", path]).output.hasPrefix("\(path): "))
     #expect(try HaulProcess.run([arena.origin.url("/f"), "-o\(path)2", "-c3"]).end == .exit(0))
@@ -69,7 +71,8 @@ struct NameTests {
     let arena = try Arena(["/f": resource])
     arena.origin.update("/f") { $0.faults = [Fault.rawResponse(answer).on(.every)] }
     let ended = try arena.run("/f", "--retries", "0")
-    #expect(ended.code != 0 && !ended.stderr.isEmpty)
+    #expect(ended.end == .exit(17) || ended.end == .exit(11), "\(ended.end)")
+    #expect(!ended.stderr.isEmpty)
     #expect(ended.stdout.isHarmlessText && ended.stderr.isHarmlessText, "\(ended.errors.debugDescription)")
   }
 
@@ -80,8 +83,10 @@ struct NameTests {
       Array(before.utf8) + poison + Array("\(after)\r\n\r\n".utf8)
     }
     return [
-      response("HTTP/1.1 404 ", "\r\nContent-Length: 0"), response("HTTP/1.1 302 Found\r\nLocation: http://", "/x"),
-      response("HTTP/1.1 302 Found\r\nLocation: ", ""), response("HTTP/1.1 302 Found\r\nLocation: gopher://x/", ""),
+      response("HTTP/1.1 404 ", "\r\nContent-Length: 0"),
+      response("HTTP/1.1 302 Found\r\nLocation: http://", "/x"),
+      response("HTTP/1.1 302 Found\r\nLocation: ", ""),
+      response("HTTP/1.1 302 Found\r\nLocation: gopher://x/", ""),
       response("HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nContent-Range: bytes ", ""),
       response("HTTP/1.1 206 Partial Content\r\nContent-Length: ", ""),
       response("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Encoding: ", ""),

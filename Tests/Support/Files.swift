@@ -72,7 +72,9 @@ package enum Files {
     return bytes
   }
 
-  package static func text(of path: String) throws -> String { String(decoding: try bytes(of: path), as: UTF8.self) }
+  package static func text(of path: String) throws -> String {
+    String(decoding: try bytes(of: path), as: UTF8.self)
+  }
 
   /// Creates or replaces a file with what `fill` provides, piece by piece.
   package static func write(

@@ -222,7 +222,14 @@ extension Driver {
 
   // MARK: Stopping
 
-  func fail(_ failure: TransferFailure) { stop(DownloadError(failure, plan: plan, url: route.url.source.text)) }
+  func fail(_ failure: TransferFailure) {
+    if failure.kind == .changed, plan.options.overwrites, !hasStartedOver, case .part? = output {
+      // Once: a file that changes again while it is fetched is not going to hold still.
+      hasStartedOver = true
+      return startOver(why: failure.message)
+    }
+    stop(DownloadError(failure, plan: plan, url: route.url.source.text))
+  }
 
   func cancel(now: Double) {
     // A file that is just being finished may become one in that time; if not, the next run finishes it.

@@ -89,6 +89,8 @@ final class Driver {
   var rescue: Rescue?
   var isDrained = false
   var clearsForMismatch = false
+  /// The file had changed on the server, and the user wants the new one.
+  var hasStartedOver = false
 
   // The end: see Driver+Ending.
   var ending: DownloadError?

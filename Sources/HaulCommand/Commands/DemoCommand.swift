@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import Haul
-import HaulDigest
 import HaulCore
+import HaulDigest
 import HaulOrigin
 
 #if canImport(Glibc)
@@ -16,7 +16,8 @@ import Darwin
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Fetch a generated file from a server inside this process, over one connection and then by Haul.")
+    abstract:
+      "Fetch a generated file from a server inside this process, over one connection and then by Haul.")
 
   /// The way many servers behave: each connection gets so much and no more.
   private static let capPerConnection = 20_000_000
@@ -33,7 +34,8 @@ struct DemoCommand: AsyncParsableCommand {
     defer { folder.remove(files: ["one-connection.img", "haul.img"]) }
     let digest = HexDigest(bytes: try Self.sha256(of: content)).hex
 
-    Terminal.print("A server in this process gives each connection \(Quantities.bytes(Self.capPerConnection))/s.")
+    Terminal.print(
+      "A server in this process gives each connection \(Quantities.bytes(Self.capPerConnection))/s.")
     Terminal.print("The file has \(Quantities.bytes(Self.length)); its SHA-256 is known beforehand.")
     Terminal.print("")
     Terminal.print("Over one connection, as most programs do:")
@@ -72,7 +74,8 @@ struct DemoCommand: AsyncParsableCommand {
     defer { buffer.deallocate() }
     var offset = 0
     while offset < content.length {
-      let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, content.length - offset)])
+      let piece = UnsafeMutableRawBufferPointer(
+        rebasing: buffer[..<min(buffer.count, content.length - offset)])
       content.fill(piece, at: offset)
       digest.update(UnsafeRawBufferPointer(piece))
       offset += piece.count
@@ -89,7 +92,8 @@ private struct TemporaryFolder {
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(base)/haul-demo-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw ValidationError("No temporary folder could be made in \(base); set TMPDIR to one with 400 MB of room.")
+      throw ValidationError(
+        "No temporary folder could be made in \(base); set TMPDIR to one with 400 MB of room.")
     }
     path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
   }

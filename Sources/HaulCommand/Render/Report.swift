@@ -48,7 +48,8 @@ enum Report {
       case .cannotResume(let why): "an interruption will start over: \(why)"
       case .streaming(let to): "writing to \(to) in order, over one connection; an interruption starts over"
       case .resuming(let bytes): "going on: \(Quantities.bytes(bytes)) are there already"
-      case .discarding(let bytes, let why): "starting over, \(Quantities.bytes(bytes)) of before are not used: \(why)"
+      case .discarding(let bytes, let why):
+        "starting over, \(Quantities.bytes(bytes)) of before are not used: \(why)"
       case .startingOver(let why): "fetching everything again: \(why)"
       case .damagedChunks(let count):
         "\(count) damaged \(count == 1 ? "chunk" : "chunks") on the disk, fetched again"

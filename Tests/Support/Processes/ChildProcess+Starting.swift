@@ -25,7 +25,8 @@ extension ChildProcess {
   ///   - directory: where it runs, or nil for where we do.
   ///   - lifetime: seconds after which it is killed.
   package static func start(
-    _ executable: String, _ arguments: [String], environment: [String: String] = [:], directory: String? = nil,
+    _ executable: String, _ arguments: [String], environment: [String: String] = [:],
+    directory: String? = nil,
     output: Output = .pipes, lifetime: Double = 100
   ) throws(SpawnError) -> ChildProcess {
     let channel = try Channel(output)
@@ -48,7 +49,9 @@ extension ChildProcess {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK))
 
     // `env -C` is not everywhere, and a call for it in posix_spawn neither: a shell is.
-    let command = directory.map { ["/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", $0, executable] }
+    let command = directory.map {
+      ["/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", $0, executable]
+    }
     let words = (command ?? [executable]) + arguments
     var argv = words.map { strdup($0) } + [nil]
     var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -96,7 +99,9 @@ private struct Channel {
     case .terminal(let columns):
       var ends: [Int32] = [-1, -1]
       let code = haul_test_terminal(&ends, Int32(columns))
-      guard code == 0 else { throw SpawnError(description: "no terminal: \(String(cString: strerror(code)))") }
+      guard code == 0 else {
+        throw SpawnError(description: "no terminal: \(String(cString: strerror(code)))")
+      }
       ours = [ends[0]]
       theirs = [ends[1]]
     }

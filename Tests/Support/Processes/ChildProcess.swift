@@ -55,7 +55,9 @@ package final class ChildProcess: Sendable {
     let state = Monitor(State(openStreams: streams.count))
     self.state = state
     startThread(name: "child-output") {
-      Self.read(streams, into: state, until: monotonicSeconds() + lifetime) { Self.signal(SIGKILL, to: pid, state) }
+      Self.read(streams, into: state, until: monotonicSeconds() + lifetime) {
+        Self.signal(SIGKILL, to: pid, state)
+      }
     }
     startThread(name: "child-end") { Self.reap(pid, state) }
   }
