@@ -48,6 +48,9 @@ enum SignalTrap {
   }
 
   private static func tell(_ number: Int32) {
+    // The interrupted code may be about to look at its own error number.
+    let interrupted = errno
+    defer { errno = interrupted }
     var byte = UInt8(truncatingIfNeeded: number)
     _ = write(pipeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
   }
@@ -70,7 +73,8 @@ enum SignalTrap {
       if count < 0 && errno == EINTR { continue }
       guard count == 1 else { return nil }
       let number = Int32(byte)
-      let (wasFirst, _) = first.compareExchange(expected: 0, desired: number, ordering: .sequentiallyConsistent)
+      let (wasFirst, _) = first.compareExchange(
+        expected: 0, desired: number, ordering: .sequentiallyConsistent)
       if !wasFirst { _exit(128 + number) }
       current.withLock { $0 }?()
     }

@@ -137,7 +137,8 @@ package struct PartSnapshot: Equatable, Sendable {
   package let generation: Int
 
   package init(
-    writtenBytes: Int = 0, frontier: Int = 0, durableBytes: Int = 0, writtenChunks: Int = 0, generation: Int = 0
+    writtenBytes: Int = 0, frontier: Int = 0, durableBytes: Int = 0, writtenChunks: Int = 0,
+    generation: Int = 0
   ) {
     self.writtenBytes = writtenBytes
     self.frontier = frontier

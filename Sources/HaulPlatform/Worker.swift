@@ -75,7 +75,8 @@ package func startThread(name: String, _ body: @escaping @Sendable () -> Void) {
   #endif
   pthread_attr_destroy(&attributes)
   // Without its thread a job would wait for ever; the limit on threads is the system's, and it says which.
-  precondition(code == 0, "no thread could be started (error \(code)): raise the limit on processes (ulimit -u)")
+  precondition(
+    code == 0, "no thread could be started (error \(code)): raise the limit on processes (ulimit -u)")
 }
 
 private final class ThreadBody: Sendable {

@@ -221,7 +221,7 @@ struct ExitCodeTests {
       (["http://127.0.0.1:9/x", "--retries", "x"], "--retries"),
       (["http://127.0.0.1:9/x", "--frobnicate"], "--frobnicate"),
       (["http://127.0.0.1:9/x", "http://127.0.0.1:9/y", "-o", "z"], "-o"),
-      (["http://127.0.0.1:9/x", "-o", "z", "-d", "."], "-d"),
+      (["http://127.0.0.1:9/x", "-o", "/z", "-d", "."], "-d"),
       (["http://127.0.0.1:9/x", "--no-digest", "--sha256", "z"], "--no-digest"),
       (["http://127.0.0.1:9/x", "--connect-timeout", "0"], "timeout"),
       (["http://127.0.0.1:9/x", "-o", "folder/"], "folder/"),

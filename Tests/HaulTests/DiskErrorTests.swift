@@ -18,7 +18,9 @@ private let MiB = 1 << 20
 @Suite(.timeLimit(.minutes(1))) struct DiskErrorTests {
   private let length = 32 * MiB + 17
 
-  @Test("a failed write ends the download, keeps what is written, and can be gone on from", arguments: [ENOSPC, EIO])
+  @Test(
+    "a failed write ends the download, keeps what is written, and can be gone on from",
+    arguments: [ENOSPC, EIO])
   func writeFails(code: Int32) async throws {
     let disk = FaultyDisk()
     disk.change { $0.writeError = (from: 11 * MiB, code: code) }

@@ -115,7 +115,9 @@ final class FaultyDisk: DiskOperations {
   func tryLock(_ file: DiskFile) throws(DiskError) -> Bool { try system.tryLock(file) }
   func lockHolder(of status: FileStatus) -> Int32? { system.lockHolder(of: status) }
   func setMode(_ file: DiskFile, _ mode: UInt32) throws(DiskError) { try system.setMode(file, mode) }
-  func setModified(_ file: DiskFile, _ seconds: Int) throws(DiskError) { try system.setModified(file, seconds) }
+  func setModified(_ file: DiskFile, _ seconds: Int) throws(DiskError) {
+    try system.setModified(file, seconds)
+  }
   func startWriteback(_ file: DiskFile, offset: Int, length: Int) {
     system.startWriteback(file, offset: offset, length: length)
   }

@@ -16,7 +16,8 @@ private let MiB = 1 << 20
   }
 
   @Test(
-    "what a cut connection brought is not asked for again", arguments: [0, 1, 100_000, 3 * MiB], [true, false])
+    "what a cut connection brought is not asked for again", arguments: [0, 1, 100_000, 3 * MiB],
+    [true, false])
   func cuts(after count: Int, resets: Bool) async throws {
     let fault = resets ? Fault.resetAfter(count) : .closeAfter(count)
     let bench = try bench(fault.on(.nth(1)), fault.on(.nth(3)), fault.on(.nth(5)))
@@ -118,7 +119,8 @@ private let MiB = 1 << 20
     "lies about the range never reach the file",
     arguments: [
       Fault.shiftedContentRange(by: 100), .wrongTotal(7), .wrongTotal(nil), .missingContentRange, .multipart,
-      .ignoreRange, .contentEncodingGzip, .shortRange(MiB), .status(206), .status(416), .status(304), .status(204),
+      .ignoreRange, .contentEncodingGzip, .shortRange(MiB), .status(206), .status(416), .status(304),
+      .status(204),
     ] as [Fault], [1, 2])
   func lies(fault: Fault, nth: Int) async throws {
     // A lie to the first request may be overcome by asking for the whole file, one to a later one by asking again.
@@ -136,7 +138,8 @@ private let MiB = 1 << 20
   @Test(
     "a server that always lies is an error or right",
     arguments: [
-      Fault.shiftedContentRange(by: 100), .wrongTotal(7), .missingContentRange, .multipart, .contentEncodingGzip,
+      Fault.shiftedContentRange(by: 100), .wrongTotal(7), .missingContentRange, .multipart,
+      .contentEncodingGzip,
       .status(206), .status(416), .rawResponse(Array("SSH-2.0-x\r\n".utf8)), .rawResponse([]),
       .rawResponse(Array("HTTP/1.1 2x0 OK\r\n\r\n".utf8)),
     ] as [Fault])
@@ -175,7 +178,9 @@ private let MiB = 1 << 20
     var resource = OriginResource.reference(
       seed: 1, length: length,
       faults: [Fault.closeAfter(0).on(.nth(1))]
-        + (0..<5).map { Fault.header("X-Large-\($0)", String(repeating: "x", count: 90_000)).on(.sinceNth(2)) })
+        + (0..<5).map {
+          Fault.header("X-Large-\($0)", String(repeating: "x", count: 90_000)).on(.sinceNth(2))
+        })
     resource.supportsRanges = false
     resource.framing = .chunked
     let bench = try Bench(["/f": resource])
@@ -238,7 +243,8 @@ private let MiB = 1 << 20
     let wanted = try sha256(length: length)
     let error = await bench.failure(sha256: wanted)
     #expect(error?.code == .digestMismatch)
-    #expect(error?.message.contains(wanted) == true && error?.message.contains(bench.origin.url("/f")) == true)
+    #expect(
+      error?.message.contains(wanted) == true && error?.message.contains(bench.origin.url("/f")) == true)
     #expect(bench.names == ["f.haul", "f.haul-part"])
     let asked = bench.origin.requests().count
     #expect(await bench.failure(sha256: wanted)?.code == .digestMismatch)

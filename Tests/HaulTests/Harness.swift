@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Haul
-import enum HaulCore.DigestAlgorithm
 import HaulDigest
 import HaulDisk
 import HaulOrigin
 import TestSupport
 import Testing
+
+import enum HaulCore.DigestAlgorithm
 
 #if canImport(Glibc)
 import Glibc
@@ -48,7 +49,8 @@ final class Bench: Sendable {
     tune(&options)
     return DownloadRequest(
       url: path.hasPrefix("/") ? origin.url(path) : path,
-      output: name.map { .file(folder.path(of: $0)) } ?? .directory(folder.path), sha256: sha256, headers: headers,
+      output: name.map { .file(folder.path(of: $0)) } ?? .directory(folder.path), sha256: sha256,
+      headers: headers,
       options: options)
   }
 
@@ -107,7 +109,9 @@ final class Bench: Sendable {
     var names: [String] = []
     while let entry = readdir(directory) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) { String(cString: $0) }
+        $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
+          String(cString: $0)
+        }
       }
       if name != "." && name != ".." { names.append(name) }
     }

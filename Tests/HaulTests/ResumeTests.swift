@@ -12,7 +12,9 @@ private let MiB = 1 << 20
   private let length = 40 * MiB + 99
 
   /// A resource whose answers are held at `position` until the gate "hold" opens.
-  private func gated(at position: Int = 700_000, _ tune: (inout OriginResource) -> Void = { _ in }) -> OriginResource {
+  private func gated(at position: Int = 700_000, _ tune: (inout OriginResource) -> Void = { _ in })
+    -> OriginResource
+  {
     var resource = OriginResource.reference(seed: 1, length: length)
     resource.gate = .init("hold", at: position)
     tune(&resource)
@@ -25,7 +27,9 @@ private let MiB = 1 << 20
     _ tune: (inout OriginResource) -> Void = { _ in }
   ) async throws -> (bench: Bench, kept: DownloadError.Kept) {
     let bench = try Bench(["/f": gated(at: position, tune)])
-    let error = await bench.interrupted(sha256: sha256, held: connections) { $0.connections = .fixed(connections) }
+    let error = await bench.interrupted(sha256: sha256, held: connections) {
+      $0.connections = .fixed(connections)
+    }
     #expect(error?.code == .interrupted)
     // Before the origin has noticed, an open gate would let it send into the void.
     bench.wait { $0.activeRequests == 0 }
@@ -91,7 +95,9 @@ private let MiB = 1 << 20
   @Test("what is cancelled at once leaves nothing", arguments: 0..<20)
   func atOnce(round: Int) async throws {
     let bench = try Bench(["/f": .reference(seed: 1, length: 0), "/": .reference(seed: 1, length: 0)])
-    bench.origin.update("/f") { $0.faults = [Fault.stallAfter(0).on(.every), Fault.delay(10_000).on(.every)] }
+    bench.origin.update("/f") {
+      $0.faults = [Fault.stallAfter(0).on(.every), Fault.delay(10_000).on(.every)]
+    }
     bench.origin.update("/") { $0.faults = [Fault.delay(10_000).on(.every)] }
     let (named, unnamed) = (bench.start(), bench.start("/", to: nil))
     // Whether the files are open by then is left to chance.
@@ -257,7 +263,9 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
   }
 
-  @Test("a server that lost its ranges meanwhile sends everything, and damage heals as well", arguments: [true, false])
+  @Test(
+    "a server that lost its ranges meanwhile sends everything, and damage heals as well",
+    arguments: [true, false])
   func rangesLost(isDamaged: Bool) async throws {
     let (bench, _) = try await halfDone()
     if isDamaged { try bench.flip("f.haul-part", at: 1_000_000) }

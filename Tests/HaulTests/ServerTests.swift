@@ -70,7 +70,8 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
     let targets = bench.origin.requests().map(\.target)
     #expect(targets.prefix(3) == ["/b/f", "/c?x=1", "/a/f"])
-    #expect(targets.dropFirst(3).allSatisfy { $0 == "/a/f" }, "later leases go where the first answer came from")
+    #expect(
+      targets.dropFirst(3).allSatisfy { $0 == "/a/f" }, "later leases go where the first answer came from")
   }
 
   @Test("headers and credentials stay with the origin that they were given for")
@@ -109,9 +110,11 @@ private let MiB = 1 << 20
   @Test(
     "a URL without a name takes the server's, made safe",
     arguments: [
-      ("attachment; filename=\"data.bin\"", "data.bin"), ("attachment; filename*=UTF-8''na%C3%AFve.bin", "naïve.bin"),
+      ("attachment; filename=\"data.bin\"", "data.bin"),
+      ("attachment; filename*=UTF-8''na%C3%AFve.bin", "naïve.bin"),
       ("attachment; filename=\"../../evil\"", nil), ("attachment; filename=\"/etc/passwd\"", nil),
-      ("attachment; filename=\"..\"", nil), ("attachment; filename=\"a\\u0000b\"", nil), ("attachment", "download"),
+      ("attachment; filename=\"..\"", nil), ("attachment; filename=\"a\\u0000b\"", nil),
+      ("attachment", "download"),
       ("attachment; filename=\"f.haul-part\"", nil), ("attachment; filename=\".bashrc\"", nil),
     ])
   func suggested(disposition: String, name: String?) async throws {

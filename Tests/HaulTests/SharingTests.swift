@@ -30,7 +30,9 @@ private let MiB = 1 << 20
     var held = OriginResource.reference(seed: 2, length: 20 * MiB)
     held.gate = .init("never", at: 1000)
     let bench = try Bench(["/good": .reference(seed: 1, length: 20 * MiB), "/held": held])
-    let (good, missing, off) = (bench.start("/good", to: nil), bench.start("/missing", to: nil), bench.start("/held", to: nil))
+    let (good, missing, off) = (
+      bench.start("/good", to: nil), bench.start("/missing", to: nil), bench.start("/held", to: nil)
+    )
     #expect(await missing.failure()?.code == .refused)
     bench.wait { $0.requests.contains { $0.heldAt == "never" } }
     off.cancel()

@@ -20,7 +20,8 @@ private let MiB = 1 << 20
 
   @Test("a FIFO gets the bytes in order, whatever the server does", arguments: [true, false])
   func fifo(supportsRanges: Bool) async throws {
-    var resource = OriginResource.reference(seed: 1, length: length, faults: [Fault.closeAfter(MiB).on(.nth(1))])
+    var resource = OriginResource.reference(
+      seed: 1, length: length, faults: [Fault.closeAfter(MiB).on(.nth(1))])
     resource.supportsRanges = supportsRanges
     let bench = try Bench(["/f": resource])
     let reader = try FIFOReader(bench.folder.path(of: "pipe"), limit: nil)

@@ -101,7 +101,9 @@ private let MiB = 1 << 20
     disk.change { $0.holdsWritesTo = nil }
   }
 
-  @Test("a disk that stands still holds up its own downloads alone", .enabled(if: hasSecondDisk, "/dev/shm is needed as a second filesystem"))
+  @Test(
+    "a disk that stands still holds up its own downloads alone",
+    .enabled(if: hasSecondDisk, "/dev/shm is needed as a second filesystem"))
   func otherDisk() async throws {
     let length = 48 * MiB
     let disk = FaultyDisk()

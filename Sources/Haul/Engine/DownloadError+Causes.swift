@@ -10,9 +10,13 @@ extension DownloadError {
     let (code, advice): (Code, String)
     switch error.kind {
     case .noSpace: (code, advice) = (.disk, "make room, \(goOn); or choose another folder with -d")
-    case .exists: (code, advice) = (.exists, "nothing was touched; choose another name with -o, or replace it with --overwrite")
+    case .exists:
+      (code, advice) = (
+        .exists, "nothing was touched; choose another name with -o, or replace it with --overwrite"
+      )
     case .busy: (code, advice) = (.busy, "wait for it, or choose another name with -o")
-    case .foreign: (code, advice) = (.occupied, "nothing was touched; move it away, or choose another name with -o")
+    case .foreign:
+      (code, advice) = (.occupied, "nothing was touched; move it away, or choose another name with -o")
     case .readOnly, .permission: (code, advice) = (.disk, "choose a folder that you may write to with -d")
     case .missing, .gone: (code, advice) = (.disk, "create the folder first, \(goOn)")
     case .readerGone: (code, advice) = (.disk, "whoever read the output has closed it")
@@ -27,11 +31,13 @@ extension DownloadError {
     let (code, advice): (Code, String)
     switch failure.kind {
     case .network: (code, advice) = (.network, "check the connection, \(again)")
-    case .untrusted: (code, advice) = (.network, "if the certificate is right, name its authority with --cacert")
+    case .untrusted:
+      (code, advice) = (.network, "if the certificate is right, name its authority with --cacert")
     case .refused(let status): (code, advice) = (.refused, Self.advice(status: status))
     case .changed:
       (code, advice) = (.changed, "the bytes of the earlier version are kept; start over with --overwrite")
-    case .brokenProtocol: (code, advice) = (.brokenProtocol, "try another mirror, or the same command with -c 1")
+    case .brokenProtocol:
+      (code, advice) = (.brokenProtocol, "try another mirror, or the same command with -c 1")
     case .unframed:
       (code, advice) = (.brokenProtocol, "give its --sha256, or take it as it is with --accept-unframed")
     case .local: (code, advice) = (.other, "close other programs and try again")

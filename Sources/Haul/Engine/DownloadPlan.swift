@@ -81,7 +81,8 @@ struct DownloadPlan: Sendable {
   private static func check(header line: String) throws(DownloadError) {
     let name = line.prefix { $0 != ":" }
     let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x22 }
-    guard isToken, name.endIndex < line.endIndex, !line.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+    guard isToken, name.endIndex < line.endIndex, !line.unicodeScalars.contains(where: { $0.value < 0x20 })
+    else {
       throw DownloadError(
         .invalidRequest, "not a header line: \(name)", advice: "write it as 'Name: value' in one line")
     }
@@ -101,7 +102,8 @@ struct DownloadPlan: Sendable {
       throw DownloadError(.invalidRequest, "\(options.retries) retries", advice: "choose 0 to 1000")
     }
     guard options.connectTimeout > 0, options.connectTimeout <= 86_400, options.silenceTimeout > 0 else {
-      throw DownloadError(.invalidRequest, "a timeout that is not above 0", advice: "give seconds, up to 86400")
+      throw DownloadError(
+        .invalidRequest, "a timeout that is not above 0", advice: "give seconds, up to 86400")
     }
   }
 

@@ -26,7 +26,9 @@ extension Driver {
     commitInFlight = true
     lastCommit = (now, written)
     let (mail, id) = (share.mail, id)
-    setup.lane.committer.submit { mail.post(.committed(Result { () throws(DiskError) in _ = try part.commit(.periodic) }), to: id) }
+    setup.lane.committer.submit {
+      mail.post(.committed(Result { () throws(DiskError) in _ = try part.commit(.periodic) }), to: id)
+    }
   }
 
   func committed(_ result: Result<Void, DiskError>) {
@@ -71,7 +73,8 @@ extension Driver {
     notice(.damagedChunks(count: chunks.count))
     damagedChunks += chunks.count
     if machine?.scheduler == nil, damagedChunks > Self.mostDamagedChunksOfStream {
-      return stop(DownloadError(.disk, "the disk does not keep what is written to it", advice: "check the disk"))
+      return stop(
+        DownloadError(.disk, "the disk does not keep what is written to it", advice: "check the disk"))
     }
     machine?.lost(chunks.map { grid.range(of: $0) }, now: now)
     if stage == .draining {

@@ -65,7 +65,8 @@ extension Driver {
     if let wanted = plan.sha256 {
       guard case .digest(let digest)? = hasherOutcome else {
         return stop(
-          DownloadError(.other, "no digest was computed", advice: "this is a fault in Haul: please report it"))
+          DownloadError(.other, "no digest was computed", advice: "this is a fault in Haul: please report it")
+        )
       }
       if digest != wanted { return digestDiffers(digest, part: part) }
     }

@@ -142,7 +142,8 @@ extension Driver {
     guard output?.isStream != true, !canResume, machine?.resource != nil else { return }
     let why =
       machine?.resource?.honoursRanges == true
-      ? "the server gives no validator (strong ETag or Last-Modified)" : "the server cannot send a part of a file"
+      ? "the server gives no validator (strong ETag or Last-Modified)"
+      : "the server cannot send a part of a file"
     notice(.cannotResume(why: why))
   }
 }

@@ -146,7 +146,9 @@ final class Driver {
   func turn(now: Double, ticks: Bool) {
     // First of all: a small file may have come whole in one round with its head, and still needs its place.
     if stage == .probing, machine?.resource != nil { prepare() }
-    if isActive { for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) } }
+    if isActive {
+      for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) }
+    }
     paceByDigest(now: now)
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
@@ -228,7 +230,8 @@ final class Driver {
 
   /// The chunks of the file, once its length is known. A partial has it before the server is asked.
   var grid: ChunkGrid? {
-    memory?.state.header.grid ?? machine?.scheduler?.grid ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
+    memory?.state.header.grid ?? machine?.scheduler?.grid
+      ?? machine?.resource?.length.map { ChunkGrid(length: $0) }
   }
 
   /// Whether the same request can go on from what is kept.

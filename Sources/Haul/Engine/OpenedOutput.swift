@@ -62,7 +62,8 @@ struct OutputOpener: Sendable {
         return .success(.stream(try StreamSink(path: path, disk: disk, computesDigest: computesDigest)))
       case S_IFDIR:
         return .failure(
-          DownloadError(.exists, "\(path) is a folder", advice: "name a file in it, or give the folder with -d"))
+          DownloadError(
+            .exists, "\(path) is a folder", advice: "name a file in it, or give the folder with -d"))
       default:
         let part = try PartFile.open(
           target, overwrite: plan.options.overwrites, sync: plan.options.isDurable, disk: disk)

@@ -80,10 +80,13 @@ struct PartMemory {
     }
     let hasDigest = plan.hasTrustedDigest
     guard header.validatorKind != .none || hasDigest else {
-      return .discard(why: "the server gave no validator, so nobody can tell whether the file is still the same")
+      return .discard(
+        why: "the server gave no validator, so nobody can tell whether the file is still the same")
     }
     return .resume(
-      ResumedFile(grid: header.grid, present: present, change: Self.comparison(with: header, isSameSource: isSameSource)),
+      ResumedFile(
+        grid: header.grid, present: present, change: Self.comparison(with: header, isSameSource: isSameSource)
+      ),
       bytes: present.count)
   }
 

@@ -33,7 +33,8 @@ final class StreamSink: @unchecked Sendable {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DiskError) {
     let done = emitted.withLock { $0 }
     guard offset <= done else {
-      throw DiskError("write to", path, code: 0, kind: .incomplete, detail: "bytes are missing before \(offset)")
+      throw DiskError(
+        "write to", path, code: 0, kind: .incomplete, detail: "bytes are missing before \(offset)")
     }
     let fresh = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(done - offset))
     guard !fresh.isEmpty else { return }

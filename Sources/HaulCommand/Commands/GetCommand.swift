@@ -83,7 +83,9 @@ struct GetCommand: AsyncParsableCommand {
       throw ValidationError("-o and --sha256 belong to one URL; \(urls.count) were given.")
     }
     if noDigest, sha256 != nil { throw ValidationError("--sha256 and --no-digest contradict each other.") }
-    if output != nil, directory != nil { throw ValidationError("-o and -d contradict each other.") }
+    if let output, output.hasPrefix("/"), directory != nil {
+      throw ValidationError("-o names a place of its own (\(output)), so -d contradicts it.")
+    }
   }
 
   func run() async throws {
@@ -119,9 +121,12 @@ struct GetCommand: AsyncParsableCommand {
     options.computesDigest = !noDigest
     options.overwrites = overwrite
     options.acceptsUnframed = acceptUnframed
-    return DownloadRequest(
-      url: url, output: output.map { .file($0) } ?? .directory(directory ?? "."), sha256: sha256,
-      headers: headers, options: options)
+    return DownloadRequest(url: url, output: place, sha256: sha256, headers: headers, options: options)
+  }
+
+  private var place: DownloadRequest.Output {
+    guard let output else { return .directory(directory ?? ".") }
+    return .file(directory.map { "\($0)/\(output)" } ?? output)
   }
 }
 

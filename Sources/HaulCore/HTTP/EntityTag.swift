@@ -35,6 +35,9 @@ package struct EntityTag: Equatable, Sendable {
     !isWeak && !other.isWeak && FieldText.identical(opaque, other.opaque)
   }
 
+  /// Weak comparison: the same bytes, whatever their strength.
+  package func weakly(equals other: EntityTag) -> Bool { FieldText.identical(opaque, other.opaque) }
+
   package static func == (left: EntityTag, right: EntityTag) -> Bool {
     left.isWeak == right.isWeak && FieldText.identical(left.opaque, right.opaque)
   }

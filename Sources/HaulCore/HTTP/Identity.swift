@@ -51,14 +51,17 @@ package struct Identity: Equatable, Sendable {
 
   /// What shows that `other`, from a later response, is another generation; nil where nothing does.
   ///
-  /// A strong ETag decides alone. Without one every validator must be the same text, and one that appears or
+  /// A strong ETag decides alone. Without one every validator must be the same text (but a weak tag may have
+  /// become a strong one), and one that appears or
   /// vanishes is a change. Only a Last-Modified may be missing later, where the weak ETag is equal: some
   /// servers leave it out of a 206. A length that is unknown on one side says nothing.
   package func change(to other: Identity) -> ResourceChange? {
     if let was = length, let now = other.length, was != now { return .length(was: was, is: now) }
     if let etag {
       guard let now = other.etag else { return .etagVanished(was: etag.field) }
-      guard etag == now else { return .etag(was: etag.field, is: now.field) }
+      // Apache marks the tag of a file as weak for a second after it was written, and as strong from then on.
+      let isSame = etag.isWeak ? etag.weakly(equals: now) : etag == now
+      guard isSame else { return .etag(was: etag.field, is: now.field) }
       if !etag.isWeak || other.lastModified == nil { return nil }
     } else if let now = other.etag {
       return .etag(was: nil, is: now.field)

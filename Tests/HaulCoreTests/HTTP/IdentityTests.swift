@@ -52,7 +52,8 @@ struct IdentityTests {
       (id("W/\"a\"", nil), id("W/\"a\"", nil), nil),
       (id("W/\"a\"", monday), id("W/\"a\"", nil), nil),
       (id("W/\"a\"", monday), id("W/\"a\"", secondLater), .lastModified(was: monday, is: secondLater)),
-      (id("W/\"a\"", nil), id("\"a\"", nil), .etag(was: "W/\"a\"", is: "\"a\"")),
+      (id("W/\"a\"", monday), id("\"a\"", monday), nil),
+      (id("W/\"a\"", nil), id("\"b\"", nil), .etag(was: "W/\"a\"", is: "\"b\"")),
       (id("W/\"a\"", nil), id(nil, nil), .etagVanished(was: "W/\"a\"")),
       // No tag.
       (id(nil, nil), id(nil, nil), nil),

@@ -63,10 +63,10 @@ struct ConnectionBudgetTests {
   @Test("a window with too few connections in it decides nothing")
   func idleWindow() {
     var path = Path { Double($0) * 1e6 }
-    path.run(seconds: 0.6)
+    path.run(seconds: 0.4)
     #expect(path.budget.allowed == 8)
-    // All eight for a moment, then five: the rate is hardly above that of four, and it is not eight's fault.
-    path.run(seconds: 5) { $0 % 6 == 0 ? 0 : 3 }
+    // All eight for a moment, then three: the rate is below that of four, and it is not eight's fault.
+    path.run(seconds: 5) { $0 % 4 == 0 ? 0 : 5 }
     #expect(path.budget.allowed == 8)
     path.run(seconds: 1)
     #expect(path.budget.allowed == 16)
