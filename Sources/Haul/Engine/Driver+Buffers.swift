@@ -133,7 +133,9 @@ extension Driver {
   func paceByDigest(now: Double) {
     guard stage == .fetching, case .part(let part)? = output else { return }
     let lead = hasher.map { part.snapshot().frontier - $0.hashedBytes } ?? 0
-    if isPaced ? lead > Self.longestLead.start : lead > Self.longestLead.stop {
+    // It takes whole chunks only, so a lead below one of them would never go away.
+    let chunks = 2 * (grid?.chunkSize ?? 0)
+    if lead > max(isPaced ? Self.longestLead.start : Self.longestLead.stop, chunks) {
       if !isPaced, heldSince == nil {
         isPaced = true
         setHeld(true, now: now)
