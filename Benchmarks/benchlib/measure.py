@@ -37,6 +37,8 @@ class Entry:
     check: Callable[[bytes], None]
     # Looked at after every round: cheap signs of a wrong result.
     glance: Callable[[], None] = lambda: None
+    # Done right before every run, outside of the measured time.
+    prepare: Callable[[], None] = lambda: None
     # Removes what the run left, outside of the measured time; None if a run leaves nothing.
     clean: Optional[Callable[[], None]] = None
     samples: List[Sample] = field(default_factory=list)
@@ -117,6 +119,7 @@ def measure_in_turn(entries, rounds, environment, scratch, progress):
 
     def run(entry, is_warm_up, is_checked):
         try:
+            entry.prepare()
             sample, output = run_once(entry.command, environment, scratch)
             entry.glance()
             if is_checked:
