@@ -2,6 +2,7 @@
 
 import HaulDisk
 import HaulPlatform
+import Testing
 
 /// The machine's disk, with writes that stand still, fail or fall short, and syncs that fail. Counts what it is
 /// asked for. Any thread.
@@ -30,7 +31,11 @@ final class FaultyDisk: DiskOperations {
 
   var seen: Rules { rules.withLock { $0 } }
 
-  func waitUntil(_ condition: (Rules) -> Bool) { rules.wait { condition($0) ? () : nil } }
+  /// Bounded only so that a test that waits in vain fails instead of holding up all others.
+  func waitUntil(_ condition: (Rules) -> Bool) {
+    let came = rules.wait(seconds: 60) { condition($0) }
+    #expect(came, "the disk never came to that")
+  }
 
   // MARK: What may fail
 

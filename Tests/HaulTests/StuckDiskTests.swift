@@ -69,13 +69,17 @@ private let MiB = 1 << 20
   func cancelled() async throws {
     let length = 64 * MiB
     let disk = FaultyDisk()
-    let bench = try Bench(["/f": .reference(seed: 1, length: length)], disk: disk)
+    var resource = OriginResource.reference(seed: 1, length: length)
+    // Otherwise the download may be over before the disk stands still.
+    resource.gate = .init("rest", at: 2 * MiB)
+    let bench = try Bench(["/f": resource], disk: disk)
     let download = bench.start {
       $0.connections = .fixed(4)
       $0.stopPatience = 2
     }
     download.waitUntil { $0.written > 4 * MiB }
     disk.change { $0.holdsWritesTo = ".haul-part" }
+    bench.origin.openGate("rest")
     disk.waitUntil { $0.heldWrites > 0 }
     let start = monotonicSeconds()
     download.cancel()
