@@ -59,6 +59,10 @@ public final class Download: Sendable {
 
   func end(_ outcome: Result<DownloadResult, DownloadError>) {
     let waiting = state.signal { state in
+      // The first outcome is the one that was told.
+      guard state.outcome == nil else {
+        return [CheckedContinuation<Result<DownloadResult, DownloadError>, Never>]()
+      }
       state.outcome = outcome
       state.progress.phase = .ended
       defer { state.waiting = [] }

@@ -105,6 +105,9 @@ package final class PartFile: Sendable {
 
   /// Refuses to go on where a sync has failed: what is on disk is then unknown to this process.
   func insistHealthy(_ ledger: Ledger, _ operation: String) throws(DiskError) {
+    guard !ledger.closed else {
+      throw DiskError(operation, data.path, code: 0, kind: .incomplete, detail: "it is closed")
+    }
     guard let poison = ledger.poison else { return }
     throw DiskError(operation, data.path, code: poison.code, kind: .poisoned)
   }

@@ -145,8 +145,16 @@ package final class Transfer {
 
   // MARK: For the callbacks
 
+  /// Header lines that come now are trailers, whatever they look like.
+  private var isInBody: Bool {
+    switch stage {
+    case .taking, .discarding: true
+    case .head, .refused: false
+    }
+  }
+
   fileprivate func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
-    if line.starts(with: Array("HTTP/".utf8)) {
+    if !isInBody, line.starts(with: Array("HTTP/".utf8)) {
       head = ResponseHead(statusLine: line)
       stage = .head
       return head != nil || refuse()

@@ -104,7 +104,8 @@ extension Driver {
       hold(now: monotonicSeconds())
     }
     // What libcurl has in its hands already may use what is left of the pool; more than that is refused.
-    return share.pool.hasReserve(bytes: needed)
+    // An answer that cannot be continued may overdraw: to refuse it would throw away all that it has brought.
+    return share.pool.hasReserve(bytes: needed) || machine?.resource?.honoursRanges == false
   }
 
   private func waitForWriter(_ needed: Int) -> Bool {
@@ -135,7 +136,8 @@ extension Driver {
     let lead = hasher.map { part.snapshot().frontier - $0.hashedBytes } ?? 0
     // It takes whole chunks only, so a lead below one of them would never go away.
     let chunks = 2 * (grid?.chunkSize ?? 0)
-    if lead > max(isPaced ? Self.longestLead.start : Self.longestLead.stop, chunks) {
+    if lead <= max(Self.longestLead.start, chunks) { hasCaughtUp = true }
+    if hasCaughtUp, lead > max(isPaced ? Self.longestLead.start : Self.longestLead.stop, chunks) {
       if !isPaced, heldSince == nil {
         isPaced = true
         setHeld(true, now: now)

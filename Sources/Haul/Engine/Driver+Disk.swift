@@ -42,6 +42,7 @@ extension Driver {
   func startHasher(_ part: PartFile) {
     let algorithm: DigestAlgorithm? = plan.options.computesDigest || plan.hasTrustedDigest ? .sha256 : nil
     hasherOutcome = nil
+    hasCaughtUp = resumedBytes == 0
     guard algorithm != nil || resumedBytes > 0 else { return }
     hasherEpoch += 1
     let prefix = PartPrefix(

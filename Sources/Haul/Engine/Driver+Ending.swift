@@ -20,8 +20,9 @@ extension Driver {
   }
 
   private func barrier() {
-    let (mail, id) = (share.mail, id)
-    writer.submit { mail.post(.drained, to: id) }
+    barriers += 1
+    let (mail, id, number) = (share.mail, id, barriers)
+    writer.submit { mail.post(.drained(barrier: number), to: id) }
   }
 
   func drained() {
@@ -30,7 +31,7 @@ extension Driver {
       isDrained = true
       switch output {
       case .part(let part)?:
-        if machine?.resource?.length == nil, machine?.scheduler == nil {
+        if let resource = machine?.resource, resource.length == nil, machine?.scheduler == nil {
           part.declareComplete(length: part.snapshot().writtenBytes)
         }
         finishIfReady()
@@ -173,6 +174,7 @@ extension Driver {
   /// stops, and only then the committer clears.
   func clear(_ part: PartFile, mismatch: Bool) {
     stage = .clearing
+    if let memory { headerIsOfThisSource = memory.isSameSource }
     memory = nil
     clearsForMismatch = mismatch
     isWritable = false
@@ -205,18 +207,24 @@ extension Driver {
     hasherOutcome = nil
     hashedBytes = 0
     lastCommit = (now, 0)
-    refetchesInPlace = clearsForMismatch
-    if refetchesInPlace {
+    // Without a header there was no length, and the next answer may tell one: then the file begins anew.
+    refetchesInPlace = clearsForMismatch && header != nil
+    if clearsForMismatch {
       // The same generation again: a file that has changed meanwhile is an error, not a second chance.
       startMachine(
         resumed: header.map {
-          ResumedFile(grid: $0.grid, present: ByteRangeSet(), change: PartMemory.comparison(with: $0))
+          ResumedFile(
+            grid: $0.grid, present: ByteRangeSet(),
+            change: PartMemory.comparison(with: $0, isSameSource: headerIsOfThisSource))
         })
+      if machine?.isComplete == true { prepare() }
     } else if machine != nil {
       header = nil
+      headerIsOfThisSource = true
       machine?.restarted(now: now)
       stage = .probing
     } else {
+      headerIsOfThisSource = true
       startMachine(resumed: nil)
     }
   }
@@ -248,6 +256,7 @@ extension Driver {
     ending = error
     let was = stage
     stage = .stopping
+    isPaced = false
     removeTransfers(keepingBytes: isWritable)
     if !isWritable { dropWaiting() }
     rescue?.cancel()

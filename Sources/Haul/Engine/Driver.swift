@@ -54,6 +54,8 @@ final class Driver {
   var memory: PartMemory?
   /// What the manifest says of this generation; nil while the length is unknown.
   var header: ManifestHeader?
+  /// Whether its validator was given by the source that is asked now.
+  var headerIsOfThisSource = true
   var resumedBytes = 0
   /// What came over the network in attempts that were thrown away.
   var discardedBytes = 0
@@ -74,6 +76,8 @@ final class Driver {
   var heldSince: Double?
   /// Whether the digest holds it up.
   var isPaced = false
+  /// Whether the digest has caught up once: what an earlier run left is no lead of this one.
+  var hasCaughtUp = false
   var diskWait = 0.0
   var bufferSize = BufferPool.largestBuffer
 
@@ -88,6 +92,8 @@ final class Driver {
   var hashedBytes = 0
   var rescue: Rescue?
   var isDrained = false
+  /// The number of the last barrier in the writer's queue: the letter of an older one says nothing any more.
+  var barriers = 0
   var clearsForMismatch = false
   /// The file had changed on the server, and the user wants the new one.
   var hasStartedOver = false
@@ -144,6 +150,7 @@ final class Driver {
   /// One look around, after each round of the loop.
   /// - Parameter ticks: whether the tenth of a second is over.
   func turn(now: Double, ticks: Bool) {
+    guard stage != .ended else { return }
     // First of all: a small file may have come whole in one round with its head, and still needs its place.
     if stage == .probing, machine?.resource != nil { prepare() }
     if isActive {
@@ -186,7 +193,7 @@ final class Driver {
     case .roomAvailable: releaseIfRoom(now: now)
     case .writeFailed(let error): stop(DownloadError(error, kept: nil))
     case .committed(let result): committed(result)
-    case .drained: drained()
+    case .drained(let barrier): if barrier == barriers { drained() }
     case .cleared(let result): cleared(result, now: now)
     case .damaged(let chunks): damaged(chunks, now: now)
     case .rescueEnded(let result): rescueEnded(result)

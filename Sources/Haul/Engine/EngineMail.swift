@@ -15,7 +15,7 @@ enum DriverEvent: Sendable {
   case writeFailed(DiskError)
   case committed(Result<Void, DiskError>)
   /// Everything that was submitted to the writer before is written.
-  case drained
+  case drained(barrier: Int)
   /// Everything is thrown away, durably.
   case cleared(Result<Void, DiskError>)
   /// Chunks whose content is not what it was; they are struck out durably.

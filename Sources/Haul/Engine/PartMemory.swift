@@ -90,7 +90,7 @@ struct PartMemory {
       bytes: present.count)
   }
 
-  private var isSameSource: Bool {
+  var isSameSource: Bool {
     !state.header.source.isEmpty
       && state.header.source == ManifestHeader.storable(source: plan.sourceText) { Digest.sha256(of: $0) }
   }

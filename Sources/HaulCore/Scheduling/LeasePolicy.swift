@@ -34,8 +34,10 @@ package struct LeasePolicy: Sendable {
     return max(1, min(Int(min(byTime, 1e15)), byShare))
   }
 
-  /// Whether a victim that needs `seconds` more is worth stealing from.
-  func isWorthStealing(seconds: Double, roundTrip: Double) -> Bool {
-    seconds > stealSeconds + stealRoundTrips * roundTrip
+  /// Whether a victim that needs `seconds` more is worth stealing from. A file that fits into the first request
+  /// is only taken apart where that request would last longer than a lease should.
+  func isWorthStealing(seconds: Double, roundTrip: Double, fileLength: Int) -> Bool {
+    let least = fileLength <= firstRequest ? leaseSeconds : stealSeconds
+    return seconds > least + stealRoundTrips * roundTrip
   }
 }

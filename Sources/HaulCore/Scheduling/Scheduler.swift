@@ -73,7 +73,9 @@ package struct Scheduler: Sendable {
       // Without any measure a lease that has brought nothing yet is not called slow.
       guard let rate = rates[other]?.rate else { continue }
       let seconds = Double(left.count) / max(rate, 1)
-      if policy.isWorthStealing(seconds: seconds, roundTrip: roundTrip), seconds > victim?.seconds ?? 0 {
+      let isWorth = policy.isWorthStealing(
+        seconds: seconds, roundTrip: roundTrip, fileLength: grid.length)
+      if isWorth, seconds > victim?.seconds ?? 0 {
         victim = (other, cut, seconds)
       }
     }

@@ -136,6 +136,8 @@ package struct TransferMachine: Sendable {
     // Who has to wait still has to. And the best of all attempts stays: one that gets no further than an
     // earlier one has brought nothing.
     for index in slots.indices where slots[index].isBusy { slots[index].end(waitingUntil: now) }
+    // What was not told yet speaks of the attempt that is thrown away.
+    pending.removeAll()
     phase = .learning
     scheduler = nil
     resource = nil

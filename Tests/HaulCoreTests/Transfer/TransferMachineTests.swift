@@ -355,4 +355,19 @@ struct TransferMachineTests {
     #expect(script.completions == 2)
     #expect(script.machine.receivedBytes == mib)
   }
+
+  @Test("starting over forgets what was not told yet: an empty file must not pass for the complete one")
+  func startingOverForgets() {
+    var machine = TransferMachine(settings: TransferSettings())
+    _ = machine.advance(now: 0)
+    var head = ResponseHead(status: 206)
+    head.headers.append(name: "Content-Range", value: "bytes 0-99/100")
+    head.headers.append(name: "Content-Length", value: "100")
+    #expect(machine.judge(head, connection: 0, now: 0, wallClock: 0) == .take(offset: 0))
+    #expect(machine.received(100, connection: 0).wanted == 100)
+    machine.ended(connection: 0, .finished, now: 0, dice: 0)
+    #expect(machine.isComplete)
+    machine.restarted(now: 0)
+    #expect(machine.advance(now: 0) == [.request(connection: 0, range: ByteRange(0, 4 << 20))])
+  }
 }
