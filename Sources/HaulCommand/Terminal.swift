@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -28,7 +30,22 @@ enum Terminal {
     return false
   }
 
-  static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+  private static let summaryEnd = Atomic<Int32>(STDOUT_FILENO)
+
+  /// Prints a line of the summary, to standard output unless the file itself goes there.
+  static func print(_ text: String) {
+    write(text + "\n", to: summaryEnd.load(ordering: .relaxed))
+  }
+
+  static func summariesGoToError() { summaryEnd.store(STDERR_FILENO, ordering: .relaxed) }
+
+  /// Whether `path` leads to the very thing that standard output is.
+  static func isStandardOutput(_ path: String) -> Bool {
+    var named = stat()
+    var output = stat()
+    guard stat(path, &named) == 0, fstat(STDOUT_FILENO, &output) == 0 else { return false }
+    return named.st_dev == output.st_dev && named.st_ino == output.st_ino
+  }
 
   static func printError(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 

@@ -28,6 +28,16 @@ struct StreamTests {
     #expect(!Files.exists("/dev/null.haul") && !Files.exists("/dev/null.haul-part"))
   }
 
+  @Test("standard output by its path gets the bytes and nothing else")
+  func standardOutput() throws {
+    let arena = try Arena(["/f": OriginResource(.bytes(Array("exactly this".utf8)), etag: "\"a\"")])
+    let ended = try HaulProcess.run([arena.origin.url("/f"), "-o", "/dev/stdout"])
+    #expect(ended.end == .exit(0), "\(ended.errors)")
+    #expect(ended.output == "exactly this")
+    #expect(ended.errors.contains("sha256 "))
+    #expect(try HaulProcess.run([arena.origin.url("/f"), "-o", "-"], in: arena.folder.path).end == .exit(64))
+  }
+
   @Test("a FIFO gets every byte in order")
   func fifo() throws {
     let arena = try Arena(["/f": resource])

@@ -83,6 +83,9 @@ struct GetCommand: AsyncParsableCommand {
       throw ValidationError("-o and --sha256 belong to one URL; \(urls.count) were given.")
     }
     if noDigest, sha256 != nil { throw ValidationError("--sha256 and --no-digest contradict each other.") }
+    if output == "-" {
+      throw ValidationError("Standard output is not supported yet; -o ./- names a file of that name.")
+    }
     if let output, output.hasPrefix("/"), directory != nil {
       throw ValidationError("-o names a place of its own (\(output)), so -d contradicts it.")
     }
@@ -108,6 +111,8 @@ struct GetCommand: AsyncParsableCommand {
   ) async -> Result<DownloadResult, DownloadError> {
     let download = downloader.start(request(url))
     SignalTrap.onInterrupt { download.cancel() }
+    // Where standard output is the file itself, the summary must not get into it.
+    if let output, Terminal.isStandardOutput(output) { Terminal.summariesGoToError() }
     return await Display(quiet: quiet).follow(download)
   }
 

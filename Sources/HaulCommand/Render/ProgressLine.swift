@@ -31,11 +31,11 @@ struct ProgressLine {
   var text: String {
     let tail = details
     let percent = fraction.map { pad("\(Int($0 * 100))%", to: 4) + "  " } ?? ""
-    let room = columns - 1 - tail.count - percent.count
+    let room = columns - 3 - tail.count - percent.count
     let name = shortened(TerminalSafe.escaped(progress.name ?? "…"), to: max(8, min(32, room / 2)))
     let barWidth = room - name.count - 4
     guard barWidth >= 6, let fraction else {
-      return String("\(name)  \(percent)\(tail)".prefix(columns - 1))
+      return String("\(name)  \(percent)\(tail)".prefix(columns - 3))
     }
     return "\(name)  \(bar(fraction, width: barWidth))\(percent)\(tail)"
   }
