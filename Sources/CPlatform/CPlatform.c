@@ -45,19 +45,11 @@ int haul_sync_file(int descriptor) {
   return fsync(descriptor) == 0 ? 0 : errno;
 }
 
-int haul_start_writeback(int descriptor, int64_t offset, int64_t length) {
+int haul_drop_cache(int descriptor, int64_t offset, int64_t length) {
 #if defined(__linux__)
-  return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : errno;
+  return posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED);
 #else
-  (void)descriptor, (void)offset, (void)length;
-  return 0;
-#endif
-}
-
-int haul_drop_cache(int descriptor) {
-#if defined(__linux__)
-  return posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
-#else
+  if (offset != 0 || length != 0) return 0;
   return fcntl(descriptor, F_NOCACHE, 1) == 0 ? 0 : errno;
 #endif
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import HaulCore
+
 /// Every system operation that HaulDisk uses, one function a call: the place where tests fail, tear and
 /// record.
 ///
@@ -52,10 +54,11 @@ package protocol DiskOperations: Sendable {
   func setMode(_ file: DiskFile, _ mode: UInt32) throws(DiskError)
   /// `seconds` since 1970; the time of last access stays.
   func setModified(_ file: DiskFile, _ seconds: Int) throws(DiskError)
-  /// A hint to start writing a range back; never durability, failures are nothing.
-  func startWriteback(_ file: DiskFile, offset: Int, length: Int)
-  /// Forgets clean pages of the whole file, so that the next read shows the disk.
-  func dropCache(_ file: DiskFile) throws(DiskError)
+  /// Forgets clean pages of a range, or of the whole file where it is nil: the next read shows the disk. Dirty
+  /// ones begin to be written back, without waiting; they stay.
+  func dropCache(_ file: DiskFile, _ range: ByteRange?) throws(DiskError)
+  /// Longer files than this, in bytes, are not to take the page cache from everybody else.
+  var longestCached: Int { get }
   /// Bytes that this user may still take on the directory's filesystem.
   func freeSpace(_ directory: DiskFile) throws(DiskError) -> Int
   /// The user that new files belong to.

@@ -23,6 +23,7 @@ extension PartFile {
         state.cancelled = false
         if !mismatch { state.begun = false }
       }
+      ledger.cache = CacheTrail()
       if mismatch { return try flagMismatch(&ledger) }
       try discard(&ledger)
       ledger.header = nil

@@ -49,6 +49,7 @@ extension PartFile {
       try syncData(&ledger)
       try writeSlot(&ledger, batch.chunks, prefixes, stop: kind == .stop)
       try syncDirectoryOnce(&ledger)
+      releaseCache(&ledger, batch)
       return publish(batch, prefixes)
     }
   }
@@ -148,6 +149,16 @@ extension PartFile {
       result.append(ManifestSlot.WrittenPrefix(chunk: chunk, length: prefix.count, sum: sum))
     }
     return result
+  }
+
+  /// Lets go of the pages that were committed and hashed, where the file is too long to stay in memory as a
+  /// whole. It would push out what others need, and fresh pages cost more than those that were just used.
+  private func releaseCache(_ ledger: inout Ledger, _ batch: Batch) {
+    guard let length = ledger.header?.grid.length, length > disk.longestCached else { return }
+    let end = batch.written.end(ofRunAt: 0)
+    let done = state.withLock { min(end, $0.readBack ?? end) }
+    // Only a hint: a filesystem that cannot do it keeps its pages.
+    if let range = ledger.cache.release(upTo: done, synced: syncs) { try? disk.dropCache(data, range) }
   }
 
   private func publish(_ batch: Batch, _ prefixes: [ManifestSlot.WrittenPrefix]) -> CommitResult {

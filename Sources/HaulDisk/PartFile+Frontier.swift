@@ -20,7 +20,8 @@ extension PartFile {
   /// that each can be checked against its sum. The frontier moves back where a chunk is distrusted; what was
   /// handed out before is then the caller's to take back.
   package func waitForFrontier(beyond offset: Int, generation: Int) -> FrontierStep {
-    state.wait { state in
+    state.withLock { if $0.generation == generation { $0.readBack = offset } }
+    return state.wait { state in
       if state.cancelled || state.generation != generation { return .cancelled }
       if let length = state.length, state.frontier >= length, offset >= length { return .complete }
       return state.handedOut > offset ? .ready(upTo: state.handedOut) : nil

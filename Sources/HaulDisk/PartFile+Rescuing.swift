@@ -34,7 +34,7 @@ extension PartFile {
       try insistHealthy(ledger, "rescue a part of")
       try sync(&ledger) { () throws(DiskError) in try disk.syncFile(data) }
       ledger.dataSyncedOnce = syncs
-      try disk.dropCache(data)
+      try disk.dropCache(data, nil)
     }
   }
 

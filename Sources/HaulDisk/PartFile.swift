@@ -45,6 +45,7 @@ package final class PartFile: Sendable {
     /// In this run; a former one's are not taken for granted.
     var dataSyncedOnce = false
     var directorySynced = false
+    var cache = CacheTrail()
     var finished = false
     var closed = false
   }

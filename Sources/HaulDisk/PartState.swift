@@ -48,6 +48,8 @@ struct PartState {
   var sumPlace: SumPlace?
   var durableBytes = 0
   var cancelled = false
+  /// How far the digest has come, or nil where nobody reads behind the frontier.
+  var readBack: Int?
 
   /// Starts to account for one generation; everything in it counts from here.
   mutating func begin(grid: ChunkGrid?, id: ManifestID) {
@@ -65,6 +67,7 @@ struct PartState {
     written = ByteRangeSet()
     frontier = 0
     durableBytes = 0
+    readBack = nil
     chunks = ChunkBitmap(count: grid?.count ?? 0)
     sums = [UInt64](repeating: ChunkSum.none, count: sums.count)
   }

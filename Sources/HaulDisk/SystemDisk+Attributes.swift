@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPlatform
+package import HaulCore
 
 #if canImport(Glibc)
 import Glibc
@@ -55,12 +56,17 @@ extension SystemDisk {
     _ = try repeated("set the time of", file.path) { futimens(file.descriptor, times) }
   }
 
-  package func startWriteback(_ file: DiskFile, offset: Int, length: Int) {
-    _ = haul_start_writeback(file.descriptor, Int64(offset), Int64(length))
+  package func dropCache(_ file: DiskFile, _ range: ByteRange?) throws(DiskError) {
+    if let range, range.isEmpty { return }  // a length of 0 would mean all of it
+    try coded("drop the cache of", file.path) {
+      haul_drop_cache(file.descriptor, Int64(range?.lower ?? 0), Int64(range?.count ?? 0))
+    }
   }
 
-  package func dropCache(_ file: DiskFile) throws(DiskError) {
-    try coded("drop the cache of", file.path) { haul_drop_cache(file.descriptor) }
+  /// An eighth of the machine's memory.
+  package var longestCached: Int {
+    let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
+    return pages > 0 && size > 0 ? pages * size / 8 : Int.max
   }
 
   package func freeSpace(_ directory: DiskFile) throws(DiskError) -> Int {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HaulCore
 import HaulDisk
 import HaulPlatform
 
@@ -20,6 +21,7 @@ final class RecordingDisk: DiskOperations {
     var before: @Sendable (String) -> Void = { _ in }
     /// No write takes more bytes than this.
     var mostPerWrite = Int.max
+    var longestCached = Int.max
     /// What the filesystem claims to have free.
     var free: Int?
   }
@@ -125,13 +127,11 @@ final class RecordingDisk: DiskOperations {
     try note("time", file.path)
     try system.setModified(file, seconds)
   }
-  func startWriteback(_ file: DiskFile, offset: Int, length: Int) {
-    system.startWriteback(file, offset: offset, length: length)
+  func dropCache(_ file: DiskFile, _ range: ByteRange?) throws(DiskError) {
+    try note(range.map { "drop \($0.lower)..<\($0.upper) of" } ?? "drop", file.path)
+    try system.dropCache(file, range)
   }
-  func dropCache(_ file: DiskFile) throws(DiskError) {
-    try note("drop", file.path)
-    try system.dropCache(file)
-  }
+  var longestCached: Int { script.withLock { $0.longestCached } }
   func freeSpace(_ directory: DiskFile) throws(DiskError) -> Int {
     if let free = script.withLock({ $0.free }) { return free }
     return try system.freeSpace(directory)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HaulCore
 import HaulDisk
 import HaulPlatform
 import Testing
@@ -123,9 +124,9 @@ final class FaultyDisk: DiskOperations {
   func setModified(_ file: DiskFile, _ seconds: Int) throws(DiskError) {
     try system.setModified(file, seconds)
   }
-  func startWriteback(_ file: DiskFile, offset: Int, length: Int) {
-    system.startWriteback(file, offset: offset, length: length)
+  func dropCache(_ file: DiskFile, _ range: ByteRange?) throws(DiskError) {
+    try system.dropCache(file, range)
   }
-  func dropCache(_ file: DiskFile) throws(DiskError) { try system.dropCache(file) }
+  var longestCached: Int { system.longestCached }
   var effectiveUser: UInt32 { system.effectiveUser }
 }

@@ -22,11 +22,9 @@ int haul_sync_data(int descriptor);
 /// Data and metadata to stable storage; F_FULLFSYNC on macOS.
 int haul_sync_file(int descriptor);
 
-/// Starts write-back of a range without waiting. Only a hint, never durability.
-int haul_start_writeback(int descriptor, int64_t offset, int64_t length);
-
-/// Drops clean pages of the whole file from the page cache, so that a read shows the disk.
-int haul_drop_cache(int descriptor);
+/// Drops clean pages of a range from the page cache and starts to write dirty ones back, without waiting.
+/// length 0 reaches to the end of the file. macOS knows the whole file only and does nothing for a part of it.
+int haul_drop_cache(int descriptor, int64_t offset, int64_t length);
 
 /// Names the calling thread for ps and debuggers (at most 15 bytes on Linux).
 void haul_name_thread(const char *name);
