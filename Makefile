@@ -22,7 +22,7 @@ RELEASE := swift build -c release --product haul $(STATIC) --disable-local-rpath
 INPUTS := Makefile Package.swift $(shell find Sources -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build install package format lint bench-loopback clean
+.PHONY: help demo test build install uninstall package format lint bench-loopback clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | awk -F'~' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -53,6 +53,9 @@ install: dist/haul ## Install the command (and its man page) under PREFIX, which
 	  install -d "$(DESTDIR)$(PREFIX)/share/man/man1" && \
 	  install -m 644 Docs/haul.1 "$(DESTDIR)$(PREFIX)/share/man/man1/haul.1"; \
 	fi
+
+uninstall: ## Remove what install has put under PREFIX
+	rm -f "$(DESTDIR)$(PREFIX)/bin/haul" "$(DESTDIR)$(PREFIX)/share/man/man1/haul.1"
 
 package: dist/haul ## Make a Debian package in dist/
 	@Scripts/deps.sh package

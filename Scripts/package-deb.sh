@@ -27,7 +27,10 @@ if [ -f "$root/usr/share/man/man1/haul.1" ]; then gzip -9n "$root/usr/share/man/
 
 documents=$root/usr/share/doc/haul
 install -d "$documents"
-install -m 644 README.md "$documents/README.md"
+install -m 644 README.md SECURITY.md CONTRIBUTING.md LICENSE "$documents/"
+# What README refers to; benchmarks and formats belong to the reader as much as to the builder.
+install -d "$documents/Docs"
+install -m 644 Docs/*.md "$documents/Docs/"
 gzip -9nc CHANGELOG.md >"$documents/changelog.gz"
 cat >"$documents/copyright" <<'COPYRIGHT'
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -55,6 +58,7 @@ Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)
 Depends: $depends
+Recommends: ca-certificates
 Section: net
 Priority: optional
 Description: parallel, resuming, verifying downloader of big files

@@ -83,7 +83,9 @@ public enum DownloadNotice: Sendable, Equatable {
   case cannotResume(why: String)
   /// The bytes go in order to something that is not a regular file.
   case streaming(to: String)
-  /// Bytes of an earlier run are used.
+  /// The output is a FIFO that nobody reads from yet.
+  case waitingForReader(of: String)
+  /// Bytes of an earlier run are used: the server has confirmed that it is the same file.
   case resuming(bytes: Int)
   /// Bytes of an earlier run were not usable.
   case discarding(bytes: Int, why: String)

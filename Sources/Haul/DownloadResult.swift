@@ -68,6 +68,9 @@ public struct DownloadProgress: Sendable, Equatable {
   public var connections = 0
   /// How often a request had to be repeated.
   public var retries = 0
+  /// Why nothing arrives: the last failure, while it is waited for the next attempt. Nil otherwise. May contain
+  /// text from a server.
+  public var trouble: String?
   /// Whether an interruption now would leave something to go on from. Nil before it is known.
   public var canResume: Bool?
   /// Seconds during which the disk held up the network.

@@ -37,9 +37,15 @@ struct Main {
     } catch {
       let status = RootCommand.exitCode(for: error).rawValue
       let message = RootCommand.fullMessage(for: error)
-      if !message.isEmpty { status == 0 ? Terminal.print(message) : Terminal.printError(message) }
+      if !message.isEmpty { status == 0 ? Terminal.print(message) : Terminal.printError(ours(message)) }
       return status
     }
+  }
+
+  /// Errors of usage begin as all others do.
+  private static func ours(_ message: String) -> String {
+    let theirs = "Error: "
+    return message.hasPrefix(theirs) ? "haul: " + message.dropFirst(theirs.count) : message
   }
 
   /// Ends the process at once. `exit` would first run the clean-up of libraries (OpenSSL's frees its locks) while

@@ -10,7 +10,7 @@ extension PartFile {
   ///   - grid: nil for an unknown length: then there is no manifest, and no sums. Ignored when adopting.
   ///   - header: what a manifest will say; its device and inode are filled in here. Nil: no manifest will be
   ///     made, sums live in memory only. Ignored when adopting.
-  ///   - adopt: build on ``resume``. False: whatever is there is thrown away durably, as by ``startOver()``.
+  ///   - adopt: build on ``resume``. False: whatever is there is thrown away durably.
   /// - Throws: `.incomplete` where there is nothing to adopt; errors of the files.
   package func begin(grid: ChunkGrid?, header: ManifestHeader?, adopt: Bool) throws(DiskError) {
     if adopt { return try adoptResume() }
@@ -28,14 +28,7 @@ extension PartFile {
   }
 
   /// Throws away what is there, so that no crash can bring a part of it back: the manifest is removed and the
-  /// directory synced before the data file is emptied. The lock stays. [committer, no write under way]
-  package func startOver() throws(DiskError) {
-    try ledger.withLock { (ledger) throws(DiskError) in
-      try insistHealthy(ledger, "start over")
-      try discard(&ledger)
-    }
-  }
-
+  /// directory synced before the data file is emptied. The lock stays.
   func discard(_ ledger: inout Ledger) throws(DiskError) {
     if let manifest = ledger.manifest {
       try disk.unlink(target.manifestName, in: directory, ifStill: manifest.identity)

@@ -81,11 +81,6 @@ package final class PartFile: Sendable {
     }
   }
 
-  /// The parts of `range` that are not written, ascending. Any thread.
-  package func missing(in range: ByteRange) -> [ByteRange] {
-    state.withLock { $0.written.gaps(in: range) }
-  }
-
   /// Gives up the lock and all descriptors; a second call does nothing. [committer, when no write, read or
   /// commit is under way]
   ///

@@ -49,7 +49,7 @@ struct InterruptTests {
     let kept = Self.length - asked.reduce(0) { $0 + $1.count }
     #expect(kept > 0 && kept <= 4 * 700_000)
     #expect(ended.errors.contains("kept \(Quantities.bytes(kept)) of 40.0 MB"), "\(kept): \(ended.errors)")
-    #expect(ended.errors.contains("all of it durable"))
+    #expect(ended.errors.contains("all of it safe on the disk"))
   }
 
   @Test("an interruption before the first byte leaves nothing behind")

@@ -100,10 +100,10 @@ struct RenderTests {
     #expect(
       Report.error(error) == [
         "haul: http://h/f\\x1b: cut",
-        "haul: kept 2.0 MB of 4.0 MB in f.haul-part, 1.0 MB of it durable, the rest only written",
+        "haul: kept 2.0 MB of 4.0 MB in f.haul-part, 1.0 MB of it safe on the disk; a power loss would take the rest",
         "haul: look",
       ])
     error.kept?.canResume = false
-    #expect(Report.error(error)[1].hasSuffix("; it cannot be gone on from"))
+    #expect(Report.error(error)[1].hasSuffix("; nothing can go on from it"))
   }
 }

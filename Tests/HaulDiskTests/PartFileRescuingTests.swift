@@ -2,6 +2,7 @@
 
 import Foundation
 import HaulCore
+import HaulPlatform
 import Testing
 
 @testable import HaulDisk
@@ -38,7 +39,7 @@ import Testing
     #expect(part.snapshot().frontier == 8192)
     #expect(part.snapshot().durableBytes == 4096, "proven is written, not yet durable")
     #expect(try part.commit(.periodic).durableBytes == 8192 + 100)
-    #expect(part.missing(in: ByteRange(0, content.count)) == [ByteRange(8192, 20_480)])
+    #expect(part.state.withLock { $0.written.gaps(in: ByteRange(0, content.count)) } == [ByteRange(8192, 20_480)])
   }
 
   @Test func `a manifest that was created but has no slot still rescues`() throws {
@@ -103,7 +104,7 @@ import Testing
     #expect(part.snapshot().frontier == 4096)
     #expect(part.snapshot().durableBytes == 8192)
     #expect(part.expectedSum(ofChunk: 1) == nil)
-    #expect(part.missing(in: ByteRange(0, 12_288)) == [ByteRange(4096, 8192)])
+    #expect(part.state.withLock { $0.written.gaps(in: ByteRange(0, 12_288)) } == [ByteRange(4096, 8192)])
     for slot in 0..<2 { try expectCleared(slot: slot) }
     try part.put(content, chunks: [1])
     #expect(part.snapshot().frontier == 12_288)
@@ -176,7 +177,7 @@ import Testing
     let part = try shop.open()
     defer { part.close() }
     shop.disk.forgetLog()
-    try part.startOver()
+    try part.begin(grid: nil, header: nil, adopt: false)
     #expect(shop.disk.log == ["unlink manifest", "sync directory", "truncate part"])
     #expect(part.resume == nil)
     #expect(shop.names == ["file.bin.haul-part"])

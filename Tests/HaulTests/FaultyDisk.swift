@@ -11,6 +11,8 @@ final class FaultyDisk: DiskOperations {
   struct Rules {
     /// Writes to paths with this text in them stand still until it is nil again.
     var holdsWritesTo: String?
+    /// Reads of data files from this offset stand still until it is nil again.
+    var holdsReadsAt: Int?
     /// Writes standing still right now.
     var heldWrites = 0
     /// The errno of every write to a data file at this offset or later.
@@ -97,7 +99,10 @@ final class FaultyDisk: DiskOperations {
   func close(_ file: DiskFile) throws(DiskError) { try system.close(file) }
   func read(
     into buffer: UnsafeMutableRawBufferPointer, from file: DiskFile, at offset: Int
-  ) throws(DiskError) -> Int { try system.read(into: buffer, from: file, at: offset) }
+  ) throws(DiskError) -> Int {
+    if file.path.hasSuffix(".haul-part") { rules.wait { $0.holdsReadsAt == offset ? nil : () } }
+    return try system.read(into: buffer, from: file, at: offset)
+  }
   func append(_ bytes: UnsafeRawBufferPointer, to file: DiskFile) throws(DiskError) -> Int {
     try system.append(bytes, to: file)
   }

@@ -60,6 +60,27 @@ private let MiB = 1 << 20
     }
   }
 
+  @Test("a resume does not wait until the digest has passed what is there")
+  func digestBehind() async throws {
+    let (length, disk) = (160 * MiB, FaultyDisk())
+    var resource = OriginResource.reference(seed: 1, length: length)
+    resource.faults = [Fault.gate("hold", at: 0).on(.rangeContains(85 * MiB))]
+    let bench = try Bench(["/f": resource], disk: disk)
+    let kept = await bench.interrupted(held: 1) { $0.connections = .fixed(1) }?.kept
+    let present = try #require(kept?.written)
+    try #require(present > 64 * MiB)
+    bench.wait { $0.activeRequests == 0 }
+    bench.origin.openGate("hold")
+    let before = bench.origin.requests().count
+    disk.change { $0.holdsReadsAt = 0 }
+    let second = bench.start { $0.connections = .fixed(2) }
+    // More than any socket holds: it has been read, while the digest still stands at the first byte.
+    bench.wait { $0.requests.dropFirst(before).reduce(0) { $0 + $1.bodyBytesSent } >= length - present }
+    disk.change { $0.holdsReadsAt = nil }
+    _ = try await second.result()
+    bench.expectFile(length: length)
+  }
+
   @Test("many interruptions in a row lose nothing")
   func manyTimes() async throws {
     let bench = try Bench()

@@ -33,6 +33,18 @@ private let MiB = 1 << 20
     #expect(bench.names == ["pipe"])
   }
 
+  @Test("a FIFO that the server names gets the bytes in order as well", arguments: [1, 64])
+  func namedByServer(connections: Int) async throws {
+    var resource = OriginResource.reference(seed: 1, length: length)
+    resource.contentDisposition = "attachment; filename=\"pipe\""
+    let bench = try Bench(["/": resource])
+    let reader = try FIFOReader(bench.folder.path(of: "pipe"), limit: nil)
+    let result = try await bench.fetch("/", to: nil) { $0.connections = .fixed(connections) }
+    #expect(result.length == length)
+    #expect(reader.bytes() == ReferenceContent(seed: 1, length: length).bytes(in: 0..<length))
+    #expect(bench.names == ["pipe"])
+  }
+
   @Test("a wrong digest of what was streamed is an error")
   func mismatch() async throws {
     let bench = try Bench(["/f": .reference(seed: 1, length: length)])
@@ -58,13 +70,27 @@ private let MiB = 1 << 20
     try #require(mkfifo(path, 0o600) == 0)
     let waiting = bench.start(to: "pipe") { $0.stopPatience = 0.1 }
     waiting.cancel()
-    #expect(await waiting.failure()?.code == .interrupted)
+    let error = await waiting.failure()
+    #expect(error?.code == .interrupted)
+    #expect(error?.message.contains("disk") == false, "it is nobody's fault but the reader's")
+    let patient = bench.start(to: "pipe") { $0.stopPatience = 0.1 }
+    #expect(await firstNotice(of: patient) == .waitingForReader(of: path))
+    patient.cancel()
+    _ = await patient.failure()
     let end = open(path, O_RDWR)
     defer { close(end) }
     let download = bench.start(to: "pipe") { $0.stopPatience = 0.1 }
     download.waitUntil { $0.received > 0 }
     download.cancel()
     #expect(await download.failure()?.code == .interrupted)
+  }
+
+  private func firstNotice(of download: Download) async -> DownloadNotice? {
+    while download.outcome == nil {
+      if let notice = download.takeNotices().first { return notice }
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+    return nil
   }
 
   @Test("a FIFO that nobody reads does not hold up other downloads to the same disk")

@@ -51,7 +51,8 @@ extension DownloadError {
     case 403: "the link may have expired or want a header (-H)"
     case 404, 410: "check the URL"
     case 429, 503: "wait and try again, with fewer connections (-c)"
-    default: "try again later"
+    case 408, 425, 500..<600: "try again later"
+    default: "check the URL; the server does not serve it to a plain GET"
     }
   }
 }

@@ -109,7 +109,7 @@ extension Driver {
   }
 
   /// Where the file is to be.
-  private var pathText: String {
+  var pathText: String {
     let name = name ?? "download"
     return plan.directory == "." ? name : plan.directory == "/" ? "/\(name)" : "\(plan.directory)/\(name)"
   }
@@ -315,8 +315,13 @@ extension Driver {
   /// The disk needs longer than an interruption may take: say how far it is, and leave it to itself.
   func leaveWithoutDisk() {
     var error = ending ?? interruptedError()
-    if case .part(let part)? = output { error.kept = kept(part) }
-    error.message += "; the disk did not finish in \(Int(plan.options.stopPatience)) s"
+    switch output {
+    case .part(let part)?:
+      error.kept = kept(part)
+      error.message += "; the disk did not finish in \(Int(plan.options.stopPatience)) s"
+    case .stream(let sink)?: error.message += "; nobody read the rest from \(sink.path)"
+    default: error.message += "; \(pathText) could not be opened until then"
+    }
     end(.failure(error))
   }
 

@@ -21,10 +21,18 @@ extension Driver {
         return startThread(name: "haul-verify") { mail.post(.opened(opener.openOrVerify(digest)), to: id) }
       }
       if opener.mayWait {
+        mail.post(.awaitsReader, to: id)
         return startThread(name: "haul-open") { mail.post(.opened(opener.open()), to: id) }
       }
       mail.post(.opened(opener.open()), to: id)
     }
+  }
+
+  /// A reader that takes longer than a moment to come is worth a word.
+  func sayWhatIsAwaited(now: Double) {
+    guard stage == .opening, let since = readerAwaitedSince, now - since >= 1 else { return }
+    readerAwaitedSince = nil
+    notice(.waitingForReader(of: pathText))
   }
 
   func opened(_ result: Result<OpenedOutput, DownloadError>) {
@@ -69,7 +77,6 @@ extension Driver {
       for connection in connections { engine.loop.remove(connection.transfer) }
       dropWaiting()
       resumedBytes = bytes
-      notice(.resuming(bytes: bytes))
       startMachine(resumed: file)
       if machine?.isComplete == true { prepare() }
     case .discard(let why):
@@ -133,6 +140,8 @@ extension Driver {
     }
     stage = .fetching
     isWritable = true
+    // Only now: the server has confirmed that it is the same file.
+    if resumedBytes > 0, mismatches == 0 { notice(.resuming(bytes: resumedBytes)) }
     generation = part.snapshot().generation
     lastCommit = (monotonicSeconds(), 0)
     for buffer in waiting { dispatch(buffer) }
@@ -145,9 +154,10 @@ extension Driver {
   }
 
   private func announce() {
-    guard output?.isStream != true, !canResume, machine?.resource != nil else { return }
+    guard output?.isStream != true, !canResume, let resource = machine?.resource else { return }
+    if resource.length == 0 { return }  // there is nothing to start over
     let why =
-      machine?.resource?.honoursRanges == true
+      resource.honoursRanges
       ? "the server gives no validator (strong ETag or Last-Modified)"
       : "the server cannot send a part of a file"
     notice(.cannotResume(why: why))

@@ -98,6 +98,9 @@ final class Driver {
   /// The file had changed on the server, and the user wants the new one.
   var hasStartedOver = false
 
+  /// Since when the output is a FIFO that nobody reads; nil where that was said, or is over.
+  var readerAwaitedSince: Double?
+
   // The end: see Driver+Ending.
   var ending: DownloadError?
   var stopDeadline: Double?
@@ -160,6 +163,7 @@ final class Driver {
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
     if heldSince != nil { releaseIfRoom(now: now) }
+    sayWhatIsAwaited(now: now)
     if stage == .fetching || stage == .draining { commitIfDue(now: now) }
     if let stopDeadline, now >= stopDeadline { leaveWithoutDisk() }
     publish()
@@ -188,6 +192,7 @@ final class Driver {
     guard stage != .ended else { return }
     let now = monotonicSeconds()
     switch event {
+    case .awaitsReader: readerAwaitedSince = now
     case .opened(let result): opened(result)
     case .begun(let result): begun(result)
     case .roomAvailable: releaseIfRoom(now: now)
@@ -230,6 +235,7 @@ final class Driver {
       progress.resumed = resumedBytes
       progress.connections = machine?.busyConnections ?? 0
       progress.retries = machine?.retryCount ?? 0
+      progress.trouble = stage == .probing || stage == .fetching ? machine?.trouble : nil
       progress.canResume = machine?.resource == nil ? nil : canResume
       progress.diskWait = diskWait
     }

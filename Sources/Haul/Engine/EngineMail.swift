@@ -7,6 +7,8 @@ internal import HaulTransport
 
 /// What other threads tell a download's driver.
 enum DriverEvent: Sendable {
+  /// The output is a FIFO, which opens as soon as somebody reads from it.
+  case awaitsReader
   case opened(Result<OpenedOutput, DownloadError>)
   /// The file has its length and its space; bytes may be written.
   case begun(Result<Void, DiskError>)

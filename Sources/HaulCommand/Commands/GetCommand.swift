@@ -58,7 +58,7 @@ struct GetCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Trust the certificates in this PEM file.", valueName: "file"))
   var cacert: String?
 
-  @Option(help: ArgumentHelp("Give up after so many attempts in a row without a new byte.", valueName: "n"))
+  @Option(help: ArgumentHelp("Give up after so many retries in a row without a new byte.", valueName: "n"))
   var retries = 5
 
   @Option(

@@ -49,9 +49,13 @@ struct ProgressLine {
     let total = progress.total.map { "/" + Quantities.bytes($0) } ?? ""
     var parts = [Quantities.bytes(progress.received) + total]
     switch progress.phase {
-    case .starting: parts.append("starting")
+    case .starting where progress.trouble == nil: parts.append("starting")
     case .finishing: parts.append(progress.hashed < progress.received ? "checking" : "finishing")
-    case .fetching, .ended:
+    case .starting, .fetching, .ended:
+      if let trouble = progress.trouble {
+        parts.append("waiting: \(TerminalSafe.escaped(trouble))")
+        break
+      }
       parts.append(rate.map(Quantities.rate) ?? "—")
       if let rate, rate > 0, let total = progress.total, columns >= 60 {
         parts.append(Quantities.duration(Double(total - progress.received) / rate) + " left")

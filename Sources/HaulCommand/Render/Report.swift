@@ -10,7 +10,7 @@ enum Report {
       return ["\(path): already complete, verified (\(Quantities.bytes(result.length)))"]
     }
     var line = "\(path): \(Quantities.bytes(result.length)) in \(Quantities.elapsed(result.seconds))"
-    if result.seconds > 0 {
+    if result.seconds > 0, result.receivedBytes > 0 {
       line += ", \(Quantities.rate(Double(result.receivedBytes) / result.seconds))"
     }
     if result.resumedBytes > 0 { line += ", \(Quantities.bytes(result.resumedBytes)) of it from before" }
@@ -37,9 +37,10 @@ enum Report {
     let total = kept.total.map { " of \(Quantities.bytes($0))" } ?? ""
     let durable =
       kept.durable >= kept.written
-      ? "all of it durable" : "\(Quantities.bytes(kept.durable)) of it durable, the rest only written"
+      ? "all of it safe on the disk"
+      : "\(Quantities.bytes(kept.durable)) of it safe on the disk; a power loss would take the rest"
     return "kept \(Quantities.bytes(kept.written))\(total) in \(TerminalSafe.escaped(kept.path)), \(durable)"
-      + (kept.canResume ? "" : "; it cannot be gone on from")
+      + (kept.canResume ? "" : "; nothing can go on from it")
   }
 
   static func notice(_ notice: DownloadNotice) -> String {
@@ -47,6 +48,7 @@ enum Report {
       switch notice {
       case .cannotResume(let why): "an interruption will start over: \(why)"
       case .streaming(let to): "writing to \(to) in order, over one connection; an interruption starts over"
+      case .waitingForReader(let path): "waiting until somebody reads from \(path)"
       case .resuming(let bytes): "going on: \(Quantities.bytes(bytes)) are there already"
       case .discarding(let bytes, let why):
         "starting over, \(Quantities.bytes(bytes)) of before are not used: \(why)"
@@ -64,6 +66,7 @@ enum Report {
       let percent = total == 0 ? 100 : Int(Double(progress.received) / Double(total) * 100)
       line += " of \(Quantities.bytes(total)) (\(percent)%)"
     }
+    if let trouble = progress.trouble { return line + ", waiting: \(TerminalSafe.escaped(trouble))" }
     if let rate { line += ", \(Quantities.rate(rate))" }
     return line + ", \(progress.connections) \(progress.connections == 1 ? "connection" : "connections")"
   }

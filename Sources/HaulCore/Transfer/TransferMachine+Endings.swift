@@ -118,6 +118,7 @@ extension TransferMachine {
     _ failure: TransferFailure, connection: Int, retryAfter: Int?, now: Double, dice: Double
   ) {
     slots[connection].strikes += 1
+    lastFailure = failure
     let due = failures.failed(
       policy: settings.retry, strikes: slots[connection].strikes, retryAfter: retryAfter, dice: dice, now: now
     )

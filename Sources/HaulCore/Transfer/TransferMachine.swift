@@ -21,6 +21,7 @@ package struct TransferMachine: Sendable {
   /// How often a request had to be repeated.
   package internal(set) var retryCount = 0
   var failures = FailureCount()
+  var lastFailure: TransferFailure?
   /// First answers that made no sense.
   var brokenAnswers = 0
   /// The first request goes without a Range field: the answer to one with it made no sense.
@@ -41,6 +42,9 @@ package struct TransferMachine: Sendable {
       if scheduler.isComplete { complete() }
     }
   }
+
+  /// Why nothing comes, since the last byte that did; nil where all is well.
+  package var trouble: String? { failures.count > 0 ? lastFailure?.message : nil }
 
   package var isComplete: Bool { phase == .complete }
 
