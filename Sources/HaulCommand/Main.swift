@@ -45,7 +45,9 @@ struct Main {
   /// Errors of usage begin as all others do.
   private static func ours(_ message: String) -> String {
     let theirs = "Error: "
-    return message.hasPrefix(theirs) ? "haul: " + message.dropFirst(theirs.count) : message
+    guard message.hasPrefix(theirs) else { return message }
+    // Nobody has to know that fetching is a subcommand.
+    return "haul: " + message.dropFirst(theirs.count).replacing("haul get --help", with: "haul --help")
   }
 
   /// Ends the process at once. `exit` would first run the clean-up of libraries (OpenSSL's frees its locks) while

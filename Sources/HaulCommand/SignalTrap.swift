@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Turns Ctrl-C and SIGTERM into a call on a thread of its own, where everything is allowed.
+/// Turns Ctrl-C, SIGTERM and the hang-up of a terminal into a call on a thread of its own, where everything is allowed.
 ///
 /// The handler itself only writes one byte into a pipe, whichever thread it interrupts. (Blocking the signals and
 /// waiting for them would need every thread to block them, and those of the concurrency runtime do not.)
@@ -33,8 +33,20 @@ enum SignalTrap {
     action.__sigaction_u.__sa_handler = { SignalTrap.tell($0) }
     #endif
     action.sa_flags = Int32(SA_RESTART)
-    for number in [SIGINT, SIGTERM] { sigaction(number, &action, nil) }
+    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { sigaction(number, &action, nil) }
     startTrapThread(readEnd)
+  }
+
+  /// Whoever started this process may want it to outlive a signal, as `nohup` does.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var present = sigaction()
+    guard sigaction(number, nil, &present) == 0 else { return false }
+    #if canImport(Glibc)
+    let handler = present.__sigaction_handler.sa_handler
+    #else
+    let handler = present.__sigaction_u.__sa_handler
+    #endif
+    return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// The first signal that has come, or 0.

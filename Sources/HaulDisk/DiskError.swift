@@ -33,6 +33,8 @@ package struct DiskError: Error, Equatable, Sendable, CustomStringConvertible {
     case readerGone
     /// A sync failed before: nothing since the last success counts, and nothing more is promised.
     case poisoned
+    /// This process, or the system, has no descriptors left.
+    case tooManyFiles
     case io
   }
 
@@ -65,6 +67,7 @@ package struct DiskError: Error, Equatable, Sendable, CustomStringConvertible {
     case ESTALE: .gone
     case EOPNOTSUPP, ENOTSUP, ENOSYS, EINVAL: .unsupported
     case EPIPE: .readerGone
+    case EMFILE, ENFILE: .tooManyFiles
     default: .io
     }
   }

@@ -23,6 +23,7 @@ struct ExitCodeTests {
     for text in says {
       #expect(ended.errors.contains(text), "\(ended.errors)", sourceLocation: location)
     }
+    #expect(ended.errors.hasPrefix("haul: "), "\(ended.errors)", sourceLocation: location)
     if code != 64 {
       for line in ended.errors.split(separator: "\n") {
         #expect(line.hasPrefix("haul: "), sourceLocation: location)
@@ -252,7 +253,8 @@ struct ExitCodeTests {
   @Test("an empty file is a file")
   func empty() throws {
     let arena = try Arena(["/f": .reference(seed: 1, length: 0)])
-    #expect(try arena.run("/f").end == .exit(0))
+    let ended = try arena.run("/f")
+    #expect(ended.end == .exit(0) && ended.errors.isEmpty && !ended.output.contains("B/s"))
     #expect(arena.names == ["f"] && Files.size(of: arena.folder.path(of: "f")) == 0)
   }
 }

@@ -21,7 +21,7 @@ struct InterruptTests {
 
   @Test(
     "an interruption keeps what has come, and the same command asks for nothing of it",
-    arguments: [SIGINT, SIGTERM])
+    arguments: [SIGINT, SIGTERM, SIGHUP])
   func resume(signal: Int32) throws {
     let arena = try Arena(["/f": resource.gated(at: 700_000)])
     let first = try arena.start("/f", "-c", "4")

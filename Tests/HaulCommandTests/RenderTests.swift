@@ -92,6 +92,17 @@ struct RenderTests {
     #expect(Report.summary(result).count == 1)
   }
 
+  @Test("while nothing comes the line says why, escaped and within its width")
+  func trouble() {
+    var progress = DownloadProgress()
+    (progress.name, progress.total, progress.phase) = ("f", 1000, .starting)
+    progress.trouble = "no\u{1b}[31m route"
+    let line = ProgressLine(progress: progress, rate: 0, columns: 60, usesBlocks: true).text
+    #expect(line.contains("waiting: no\\x1b[31m route") && line.count <= 60)
+    #expect(ProgressLine(progress: progress, rate: 0, columns: 20, usesBlocks: true).text.count <= 20)
+    #expect(Report.plain(progress, rate: 0).hasSuffix(", waiting: no\\x1b[31m route"))
+  }
+
   @Test("an error says what failed, what was kept, and what to do")
   func error() {
     var error = DownloadError(.network, "http://h/f\u{1b}: cut", advice: "look")

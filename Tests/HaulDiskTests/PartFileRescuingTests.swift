@@ -39,7 +39,8 @@ import Testing
     #expect(part.snapshot().frontier == 8192)
     #expect(part.snapshot().durableBytes == 4096, "proven is written, not yet durable")
     #expect(try part.commit(.periodic).durableBytes == 8192 + 100)
-    #expect(part.state.withLock { $0.written.gaps(in: ByteRange(0, content.count)) } == [ByteRange(8192, 20_480)])
+    #expect(
+      part.state.withLock { $0.written.gaps(in: ByteRange(0, content.count)) } == [ByteRange(8192, 20_480)])
   }
 
   @Test func `a manifest that was created but has no slot still rescues`() throws {

@@ -116,6 +116,16 @@ private let MiB = 1 << 20
     #expect(disk.seen.syncs >= 2)
   }
 
+  @Test("a process without descriptors is told so, and keeps what it has")
+  func noDescriptors() async throws {
+    let disk = FaultyDisk()
+    disk.change { $0.writeError = (from: 5 * MiB, code: EMFILE) }
+    let bench = try Bench(["/f": .reference(seed: 1, length: length)], disk: disk)
+    let error = await bench.failure()
+    #expect(error?.code == .other && error?.advice?.contains("ulimit") == true)
+    #expect(error?.kept != nil)
+  }
+
   @Test("writes that take one byte at a time make the same file")
   func shortWrites() async throws {
     let disk = FaultyDisk()

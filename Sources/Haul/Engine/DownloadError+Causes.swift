@@ -20,6 +20,8 @@ extension DownloadError {
     case .readOnly, .permission: (code, advice) = (.disk, "choose a folder that you may write to with -d")
     case .missing, .gone: (code, advice) = (.disk, "create the folder first, \(goOn)")
     case .readerGone: (code, advice) = (.disk, "whoever read the output has closed it")
+    case .tooManyFiles:
+      (code, advice) = (.other, "raise the limit (ulimit -n) or take fewer connections (-c), \(goOn)")
     case .poisoned, .io, .incomplete, .unsupported: (code, advice) = (.disk, "check the disk, \(goOn)")
     }
     self.init(code, "\(error)", kept: kept, advice: advice)
