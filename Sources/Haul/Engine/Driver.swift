@@ -246,6 +246,6 @@ final class Driver {
     guard output?.isStream != true else { return false }
     // Before the first answer an earlier run's bytes stand for themselves.
     guard let machine, machine.resource != nil else { return memory?.canResume ?? false }
-    return machine.canResume(hasTrustedDigest: plan.hasTrustedDigest)
+    return machine.canResume(hasTrustedDigest: plan.hasTrustedDigest || plan.options.forcesResume)
   }
 }

@@ -4,7 +4,8 @@
 package enum SignedLink {
   /// Names of query parameters that only such links have (S3, CloudFront, Google, Azure, and many others).
   private static let names: Set<String> = [
-    "x-amz-expires", "x-amz-signature", "x-goog-expires", "x-goog-signature", "expires", "signature", "sig", "se",
+    "x-amz-expires", "x-amz-signature", "x-goog-expires", "x-goog-signature", "expires", "signature", "sig",
+    "se",
   ]
 
   /// Whether the query of `url` has a parameter that signs it or limits its life.

@@ -76,7 +76,8 @@ extension TransferMachine {
     case .abandoned:
       break
     case .broken(let reason):
-      broken(TransferFailure(.brokenProtocol, reason), slot: slot, connection: connection, now: now, dice: dice)
+      broken(
+        TransferFailure(.brokenProtocol, reason), slot: slot, connection: connection, now: now, dice: dice)
     case .silent(let seconds):
       let failure = TransferFailure(.network, "nothing came for \(seconds) s")
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)

@@ -144,7 +144,9 @@ extension TransferMachine {
   }
 
   private mutating func noteAccepted(_ connection: Int, now: Double) {
-    if renewing == connection, slots[connection].request?.asksOriginal == true { renewed(by: connection, now: now) }
+    if renewing == connection, slots[connection].request?.asksOriginal == true {
+      renewed(by: connection, now: now)
+    }
   }
 
   private mutating func acceptEmpty(

@@ -235,7 +235,8 @@ private let brokenParts: [Row] =
   + [
     Row(
       name: "begins too far before", asked: ByteRange(2 << 20, 3 << 20), known: nil,
-      head: response(206, [("Content-Range", "bytes 0-\((3 << 20) - 1)/\(3 << 20)"), ("Content-Length", "\(3 << 20)")]),
+      head: response(
+        206, [("Content-Range", "bytes 0-\((3 << 20) - 1)/\(3 << 20)"), ("Content-Length", "\(3 << 20)")]),
       verdict: .broken("")),
     Row(
       name: "a page where the file is none", refusesPages: true,

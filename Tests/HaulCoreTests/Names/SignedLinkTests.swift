@@ -15,6 +15,8 @@ struct SignedLinkTests {
 
   @Test(
     "others",
-    arguments: ["https://x/f", "https://x/f?", "https://x/sig=1", "https://x/f?assign=1", "https://x/f#?sig=1", ""])
+    arguments: [
+      "https://x/f", "https://x/f?", "https://x/sig=1", "https://x/f?assign=1", "https://x/f#?sig=1", "",
+    ])
   func unsigned(_ url: String) { #expect(!SignedLink.isSigned(url)) }
 }

@@ -255,7 +255,9 @@ struct TransferDoubtTests {
 
   @Test("the first request of a resume carries no condition")
   func firstOfResume() {
-    let file = ResumedFile(grid: ChunkGrid(length: length), present: ByteRangeSet(ByteRange(0, mib))) { _ in nil }
+    let file = ResumedFile(grid: ChunkGrid(length: length), present: ByteRangeSet(ByteRange(0, mib))) { _ in
+      nil
+    }
     #expect(MachineScript(resumed: file).sent[0] == PartRequest(range: ByteRange(mib, 5 * mib)))
   }
 

@@ -95,7 +95,9 @@ struct TransferFallbackTests {
   func oneStillWorks() {
     var script = running(3, receiving: 1)
     for _ in 0..<20 {
-      for connection in [1, 2] where script.requests[connection] != nil { script.refuse(connection, whole([tag])) }
+      for connection in [1, 2] where script.requests[connection] != nil {
+        script.refuse(connection, whole([tag]))
+      }
       _ = script.bytes(0, 1000)
       script.advance(1)
     }
@@ -103,11 +105,13 @@ struct TransferFallbackTests {
     #expect(script.failure == nil)
   }
 
-  @Test("one odd answer in mid-file is asked for again as a range", arguments: [
-    response(206), response(416), response(416, [("Content-Range", "bytes */\(length)")]),
-    response(200, [("Content-Length", "\(length)"), tag]),
-    response(206, [("Content-Type", "multipart/byteranges; boundary=x")]),
-  ])
+  @Test(
+    "one odd answer in mid-file is asked for again as a range",
+    arguments: [
+      response(206), response(416), response(416, [("Content-Range", "bytes */\(length)")]),
+      response(200, [("Content-Length", "\(length)"), tag]),
+      response(206, [("Content-Type", "multipart/byteranges; boundary=x")]),
+    ])
   func oneStrike(_ head: ResponseHead) {
     var script = running()
     script.refuse(1, head)

@@ -298,7 +298,9 @@ struct TransferMachineTests {
     #expect(script.asked.isEmpty)
   }
 
-  @Test("a resumed file that is another one now is begun anew once all agree, whatever the answer", arguments: [206, 200])
+  @Test(
+    "a resumed file that is another one now is begun anew once all agree, whatever the answer",
+    arguments: [206, 200])
   func resumedChanged(_ status: Int) {
     let file = resumed(20 * mib, present: [ByteRange(0, mib)]) { _ in .etag(was: nil, is: "\"b\"") }
     var script = MachineScript(resumed: file)
