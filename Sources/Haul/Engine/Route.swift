@@ -9,23 +9,33 @@ struct Route: Sendable {
   static let mostHops = 10
 
   /// The URL that the user gave.
-  private let original: RemoteURL
+  private let given: RemoteURL
   private let userHeaderLines: [String]
   let url: RemoteURL
   let hops: Int
 
   init(plan: DownloadPlan) {
-    original = plan.url
+    given = plan.url
     userHeaderLines = plan.headerLines
     url = plan.url
     hops = 0
   }
 
-  private init(_ previous: Route, url: RemoteURL) {
-    original = previous.original
+  private init(_ previous: Route, url: RemoteURL, hops: Int) {
+    given = previous.given
     userHeaderLines = previous.userHeaderLines
     self.url = url
-    hops = previous.hops + 1
+    self.hops = hops
+  }
+
+  /// The way from the beginning, as the user gave it.
+  var original: Route { Route(self, url: given, hops: 0) }
+
+  /// What decisions about an answer need to know of its place.
+  var place: AnswerPlace {
+    AnswerPlace(
+      source: url.source.text, isSecure: url.origin.scheme == "https",
+      isRenewable: url != given || SignedLink.isSigned(url.text))
   }
 
   /// One hop further. Never to another scheme than http and https, and never from https down to http.
@@ -42,28 +52,23 @@ struct Route: Sendable {
     if url.origin.scheme == "https" && next.origin.scheme == "http" {
       throw TransferFailure(.brokenProtocol, "a redirect from https to http (\(next.source.text))")
     }
-    return Route(self, url: next)
+    return Route(self, url: next, hops: hops + 1)
   }
 
   /// The same place as if it were given directly: a lease that is redirected again starts counting anew.
-  var pinned: Route { Route(pinning: self) }
-
-  private init(pinning route: Route) {
-    original = route.original
-    userHeaderLines = route.userHeaderLines
-    url = route.url
-    hops = 0
-  }
+  var pinned: Route { Route(self, url: url, hops: 0) }
 
   /// User headers and credentials belong to the origin that they were given for, and to no other.
-  func request(range: ByteRange?) -> TransferRequest {
-    let own = ["Accept-Encoding: identity", "Cache-Control: no-transform"]
-    guard url.origin == original.origin else {
-      return TransferRequest(url: url, range: range, headerLines: own)
-    }
+  func request(_ asked: PartRequest) -> TransferRequest {
+    var own = ["Accept-Encoding: identity", "Cache-Control: no-transform"]
+    if let line = asked.condition?.conditionLine { own.append(line) }
+    var request = TransferRequest(url: url, range: asked.range, headerLines: own)
+    request.isFresh = asked.isFresh
+    guard url.origin == given.origin else { return request }
     let kept = own.filter { line in !userHeaderLines.contains { $0.hasSameName(as: line) } }
-    return TransferRequest(
-      url: url, range: range, headerLines: kept + userHeaderLines, credentials: original.userInfo)
+    request.headerLines = kept + userHeaderLines
+    request.credentials = given.userInfo
+    return request
   }
 }
 

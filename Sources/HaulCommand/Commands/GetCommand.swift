@@ -70,6 +70,16 @@ struct GetCommand: AsyncParsableCommand {
   var overwrite = false
 
   @Flag(
+    name: .customLong("no-restart"),
+    help: "Fail where the file has changed on the server, instead of fetching it anew.")
+  var noRestart = false
+
+  @Flag(
+    name: .customLong("force-resume"),
+    help: "Go on although the server gives no validator: nobody can tell whether it is the same file.")
+  var forceResume = false
+
+  @Flag(
     name: .customLong("accept-unframed"),
     help: "Accept an answer whose end cannot be told from a cut connection.")
   var acceptUnframed = false
@@ -126,6 +136,8 @@ struct GetCommand: AsyncParsableCommand {
     options.computesDigest = !noDigest
     options.overwrites = overwrite
     options.acceptsUnframed = acceptUnframed
+    options.restartsOnChange = !noRestart
+    options.forcesResume = forceResume
     return DownloadRequest(url: url, output: place, sha256: sha256, headers: headers, options: options)
   }
 
