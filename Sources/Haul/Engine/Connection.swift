@@ -18,6 +18,10 @@ final class Connection: TransferDelegate {
   /// What the present request asks for.
   private(set) var range: ByteRange?
   private var redirect: String?
+  /// What the present answer has to be by its own digest.
+  private var check: BodyCheck?
+  /// What the redirects on the way of the present request have declared.
+  var hopDigests = ServerDigests()
 
   init(index: Int, driver: Driver, route: Route, options: TransportOptions, receiveBufferBytes: Int) {
     self.index = index
@@ -32,6 +36,7 @@ final class Connection: TransferDelegate {
     self.route = route
     self.range = range
     redirect = nil
+    check = nil
     let started = loop.start(transfer, route.request(range: range))
     transfer.isHeld = driver.heldSince != nil || driver.isPaced
     return started
@@ -44,7 +49,7 @@ final class Connection: TransferDelegate {
   func submitPartial() {
     guard let full = buffer else { return }
     buffer = nil
-    driver.submit(full)
+    driver.submit(full, check)
   }
 
   /// Gives the partly filled buffer back unused.
@@ -60,6 +65,7 @@ final class Connection: TransferDelegate {
     switch driver.judge(head, connection: self) {
     case .take(let offset):
       self.offset = offset
+      check = driver.bodyCheck(head, origin: route.url.origin)
       return .take
     case .discard: return .discard
     case .stop: return .stop

@@ -8,6 +8,7 @@ extension Driver {
   // MARK: Requests of the machine
 
   func request(_ index: Int, range: ByteRange?, now: Double) {
+    connections[index].hopDigests = ServerDigests()
     if !connections[index].start(range, route: route, loop: engine.loop) {
       let failure = TransferFailure(.local, "libcurl could not start a request (memory or descriptors)")
       machine?.ended(connection: index, .failed(failure, isPassing: true), now: now, dice: .random(in: 0..<1))
@@ -23,6 +24,7 @@ extension Driver {
     let decision =
       machine?.judge(
         head, connection: connection.index, now: monotonicSeconds(), wallClock: wallClockSeconds()) ?? .stop
+    noteDigests(of: head, decision, connection: connection)
     // The place that gave the first good answer is asked from now on: mirrors behind a redirector differ.
     if !wasKnown, machine?.resource != nil { route = connection.route.pinned }
     return decision

@@ -54,6 +54,9 @@ package struct ChecksumFile: Equatable, Sendable {
     throw .missing(name, listed: Self.shown(entries))
   }
 
+  /// Whether a line of it is for the file `name`.
+  package func lists(_ name: String) -> Bool { entries.contains { $0.isFor(name) } }
+
   private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
     var rest = line
     let isEscaped = rest.first == UInt8(ascii: "\\")

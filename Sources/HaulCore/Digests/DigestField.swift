@@ -14,6 +14,8 @@ package enum DigestField: String, CaseIterable, Sendable {
   case google = "x-goog-hash"
   /// RFC 9530: of the body of one response. Speaks of the file where that is the whole file.
   case contentDigest = "Content-Digest"
+  /// What an earlier run has kept in the manifest.
+  case earlier = "as declared to an earlier run"
 
   /// Whether its SHA-256 or SHA-512 may stand for the identity of a file.
   var isIdentity: Bool { self == .reprDigest || self == .linkedETag }

@@ -6,6 +6,9 @@ package struct ServerDigests: Equatable, Sendable {
 
   package init() {}
 
+  /// What an earlier run has kept of them.
+  package init(earlier digest: ExpectedDigest) { add([digest], .earlier) }
+
   /// Of an answer with bytes of the file.
   /// - Parameter bodyIsWhole: whether its body is the whole file.
   package init(_ head: ResponseHead, bodyIsWhole: Bool) {
