@@ -88,6 +88,28 @@ struct ChecksumTests {
     #expect(try arena.run("/f", "-o", "h").output.hasSuffix(" computed\n"))
   }
 
+  @Test("an answer that does not have its Content-Digest is fetched again; the third one is an error")
+  func contentDigest() throws {
+    let whole = ReferenceContent(seed: 1, length: 12_000_000)
+    let field = Fault.headerOfBody("Content-Digest") { range in
+      "sha-256=:\(Data(Digest.sha256(of: whole.bytes(in: range))).base64EncodedString()):"
+    }
+    let place = 6_000_000
+    let arena = try Arena()
+    for times in [1, 3] {
+      let wrong = Fault.wrongBytes(place..<place + 9).on(.rangeContains(place), times: times)
+      arena.origin.put(
+        .reference(seed: 1, length: whole.length, faults: [wrong, field.on(.every)]), at: "/\(times)")
+    }
+    let healed = try arena.run("/1", "--checksum", "auto")
+    #expect(healed.end == .exit(0) && healed.errors.contains("its own Content-Digest"), "\(healed.errors)")
+    #expect(try arena.holds("1", whole))
+    let failed = try arena.run("/3", "--checksum", "auto")
+    #expect(failed.end == .exit(17) && failed.errors.contains("--checksum none"), "\(failed.errors)")
+    #expect(arena.names == ["1", "3.haul", "3.haul-part"])
+    #expect(try arena.run("/3").end == .exit(0) && arena.holds("3", whole), "nothing wrong was kept")
+  }
+
   @Test("a mistyped digest is corrected without a third fetch")
   func corrected() throws {
     let arena = try Arena(["/f": resource])

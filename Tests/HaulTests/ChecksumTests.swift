@@ -202,6 +202,59 @@ private let MiB = 1 << 20
     #expect(result.digestStatus == (declaresAgain ? .matchesServer(field: "Repr-Digest") : .computed))
   }
 
+  @Test("without a validator, bytes that are all there are compared with what was declared to an earlier run")
+  func tierCComplete() async throws {
+    for seed in [1, 2] as [UInt64] {
+      var resource = OriginResource.reference(seed: 1, length: length)
+      (resource.etag, resource.lastModified) = (nil, nil)
+      resource.extraHeaders = [.init("X-Linked-Etag", hex(try bytes(.sha256, seed: seed)))]
+      resource.gate = .init("hold", at: 1_000_000)
+      let bench = try Bench(["/f": resource])
+      let download = bench.start { $0.serverDigests = .used }
+      bench.wait { $0.requests.contains { $0.heldAt == "hold" } }
+      if seed == 1 {
+        // In the way of the final name, so that a complete part is left.
+        try bench.write([1], to: "f")
+        bench.origin.openGate("hold")
+        #expect(await download.failure()?.code == .exists)
+        let asked = bench.origin.requests().count
+        let result = try await bench.fetch {
+          $0.serverDigests = .used
+          $0.overwrites = true
+        }
+        #expect(result.digestStatus == .matchesServer(field: "as declared to an earlier run"))
+        #expect(bench.origin.requests().count == asked && result.resumedBytes == length)
+      } else {
+        bench.origin.openGate("hold")
+        #expect(await download.failure()?.code == .digestMismatch)
+      }
+    }
+  }
+
+  @Test("a SHA-512 goes on from another URL; an MD5 is no proof that it is the same file")
+  func mirror() async throws {
+    for algorithm in [Checksum.Algorithm.sha512, .md5] {
+      var resource = OriginResource.reference(seed: 1, length: length)
+      resource.gate = .init("hold", at: 1_000_000)
+      let bench = try Bench(["/f": resource, "/mirror": .reference(seed: 1, length: length)])
+      var request = request(bench, Checksum(algorithm, hex: hex(try bytes(algorithm.core))))
+      let download = bench.downloader.start(request)
+      bench.wait { $0.requests.contains { $0.heldAt == "hold" } }
+      download.waitUntil { $0.written > 0 || $0.received >= 1_000_000 && $0.phase == .fetching }
+      download.cancel()
+      #expect(await download.failure()?.code == .interrupted)
+      request.url = bench.origin.url("/mirror")
+      let again = bench.downloader.start(request)
+      if algorithm == .md5 {
+        #expect(await again.failure()?.code == .occupied)
+      } else {
+        let result = try await again.result()
+        #expect(result.digestStatus == .verified && result.resumedBytes > 0)
+        bench.expectFile(length: length)
+      }
+    }
+  }
+
   // MARK: A digest that was mistyped
 
   @Test("the corrected digest finishes the complete part without a request", arguments: [true, false])

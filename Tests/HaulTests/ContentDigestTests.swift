@@ -22,7 +22,7 @@ private let MiB = 1 << 20
   }
 
   private func bench(_ faults: FaultRule...) throws -> Bench {
-    try Bench(["/f": .reference(seed: 1, length: length, faults: [field.on(.every)] + faults)])
+    try Bench(["/f": .reference(seed: 1, length: length, faults: faults + [field.on(.every)])])
   }
 
   private func wrongAnswers(_ download: Download) -> [Int] {
