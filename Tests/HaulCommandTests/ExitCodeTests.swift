@@ -121,7 +121,7 @@ struct ExitCodeTests {
     }
     _ = try arena.run("/f", "--retries", "0", "-c", "1")
     arena.origin.put(OriginResource.reference(seed: 2, length: Self.length), at: "/f")
-    let ended = try arena.run("/f")
+    let ended = try arena.run("/f", "--no-restart")
     expect(ended, code: 12, says: ["/f", "--overwrite"])
     #expect(arena.names == ["f.haul", "f.haul-part"])
     #expect(try arena.run("/f", "--overwrite").end == .exit(0))

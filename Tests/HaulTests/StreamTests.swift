@@ -74,7 +74,7 @@ private let MiB = 1 << 20
     #expect(error?.code == .interrupted)
     #expect(error?.message.contains("disk") == false, "it is nobody's fault but the reader's")
     let patient = bench.start(to: "pipe") { $0.stopPatience = 0.1 }
-    #expect(await firstNotice(of: patient) == .waitingForReader(of: path))
+    #expect(firstNotice(of: patient) == .waitingForReader(of: path))
     patient.cancel()
     _ = await patient.failure()
     let end = open(path, O_RDWR)
@@ -85,10 +85,14 @@ private let MiB = 1 << 20
     #expect(await download.failure()?.code == .interrupted)
   }
 
-  private func firstNotice(of download: Download) async -> DownloadNotice? {
+  private func firstNotice(of download: Download) -> DownloadNotice? {
     while download.outcome == nil {
       if let notice = download.takeNotices().first { return notice }
-      try? await Task.sleep(for: .milliseconds(20))
+      var looks = 0
+      download.waitUntil { _ in
+        looks += 1
+        return looks > 1
+      }
     }
     return nil
   }
