@@ -60,10 +60,10 @@ package struct TransferRequest: Sendable {
   /// Complete header lines ("Name: value"), without line ends. Free of control characters.
   package var headerLines: [String]
   /// For Basic authentication, or nil to send none.
-  package var credentials: RemoteURL.UserInfo?
+  package var credentials: Credentials?
 
   package init(
-    url: RemoteURL, range: ByteRange?, headerLines: [String] = [], credentials: RemoteURL.UserInfo? = nil
+    url: RemoteURL, range: ByteRange?, headerLines: [String] = [], credentials: Credentials? = nil
   ) {
     self.url = url
     self.range = range

@@ -8,27 +8,39 @@ struct Route: Sendable {
   /// More hops than this are a loop, or an attack.
   static let mostHops = 10
 
-  /// The URL that the user gave.
-  private let original: RemoteURL
+  /// The URL that the user gave. His headers and credentials belong to its origin.
+  private let given: RemoteURL
   private let userHeaderLines: [String]
+  private let credentials: Credentials?
+  private let allowsDowngrade: Bool
+  /// Whether a hop has led away from that origin. One that comes back later gets no secrets any more, because it
+  /// was a stranger who chose its path and query; only the very URL that was given is as good as at the start.
+  private let hasLeft: Bool
   let url: RemoteURL
   let hops: Int
 
   init(plan: DownloadPlan) {
-    original = plan.url
+    given = plan.url
     userHeaderLines = plan.headerLines
+    credentials = plan.credentials
+    allowsDowngrade = plan.options.allowsDowngrade
+    hasLeft = false
     url = plan.url
     hops = 0
   }
 
-  private init(_ previous: Route, url: RemoteURL) {
-    original = previous.original
+  private init(_ previous: Route, url: RemoteURL, hops: Int) {
+    given = previous.given
     userHeaderLines = previous.userHeaderLines
+    credentials = previous.credentials
+    allowsDowngrade = previous.allowsDowngrade
+    hasLeft = url.text != given.text && (previous.hasLeft || url.origin != given.origin)
     self.url = url
-    hops = previous.hops + 1
+    self.hops = hops
   }
 
-  /// One hop further. Never to another scheme than http and https, and never from https down to http.
+  /// One hop further. Never to another scheme than http and https, and from https down to http only where that is
+  /// allowed.
   func following(_ location: String) throws(TransferFailure) -> Route {
     guard hops < Self.mostHops else {
       throw TransferFailure(.brokenProtocol, "more than \(Self.mostHops) redirects")
@@ -39,31 +51,24 @@ struct Route: Sendable {
     } catch {
       throw TransferFailure(.brokenProtocol, "a redirect that cannot be followed: \(error.reason)")
     }
-    if url.origin.scheme == "https" && next.origin.scheme == "http" {
-      throw TransferFailure(.brokenProtocol, "a redirect from https to http (\(next.source.text))")
+    if url.origin.scheme == "https", next.origin.scheme == "http", !allowsDowngrade {
+      throw TransferFailure(
+        .brokenProtocol,
+        "a redirect from https down to http (\(next.source.text)), which only --allow-downgrade follows")
     }
-    return Route(self, url: next)
+    return Route(self, url: next, hops: hops + 1)
   }
 
   /// The same place as if it were given directly: a lease that is redirected again starts counting anew.
-  var pinned: Route { Route(pinning: self) }
-
-  private init(pinning route: Route) {
-    original = route.original
-    userHeaderLines = route.userHeaderLines
-    url = route.url
-    hops = 0
-  }
+  var pinned: Route { Route(self, url: url, hops: 0) }
 
   /// User headers and credentials belong to the origin that they were given for, and to no other.
   func request(range: ByteRange?) -> TransferRequest {
     let own = ["Accept-Encoding: identity", "Cache-Control: no-transform"]
-    guard url.origin == original.origin else {
-      return TransferRequest(url: url, range: range, headerLines: own)
-    }
+    guard !hasLeft else { return TransferRequest(url: url, range: range, headerLines: own) }
     let kept = own.filter { line in !userHeaderLines.contains { $0.hasSameName(as: line) } }
     return TransferRequest(
-      url: url, range: range, headerLines: kept + userHeaderLines, credentials: original.userInfo)
+      url: url, range: range, headerLines: kept + userHeaderLines, credentials: credentials)
   }
 }
 

@@ -50,10 +50,7 @@ struct GetCommand: AsyncParsableCommand {
     help: "Never wait for the disk: a power loss can then take the file, even a finished one.")
   var noSync = false
 
-  @Option(
-    name: [.customShort("H", allowingJoined: true), .customLong("header")],
-    help: ArgumentHelp("A further request header, to the URL's own origin only.", valueName: "name: value"))
-  var headers: [String] = []
+  @OptionGroup var secrets: SecretOptions
 
   @Option(help: ArgumentHelp("Trust the certificates in this PEM file.", valueName: "file"))
   var cacert: String?
@@ -74,6 +71,11 @@ struct GetCommand: AsyncParsableCommand {
     help: "Accept an answer whose end cannot be told from a cut connection.")
   var acceptUnframed = false
 
+  @Flag(
+    name: .customLong("allow-downgrade"),
+    help: "Follow a redirect from https to http, without headers and credentials.")
+  var allowDowngrade = false
+
   @Flag(name: .shortAndLong, help: "Say nothing but errors.")
   var quiet = false
 
@@ -89,15 +91,20 @@ struct GetCommand: AsyncParsableCommand {
     if let output, output.hasPrefix("/"), directory != nil {
       throw ValidationError("-o names a place of its own (\(output)), so -d contradicts it.")
     }
+    if let cacert, let why = SecretFile.problem(reading: cacert) {
+      throw ValidationError("--cacert: cannot read \(cacert): \(why).")
+    }
   }
 
   func run() async throws {
     var configuration = Downloader.Configuration()
     configuration.environment = Terminal.environment
+    let collected = try secrets.collect(environment: configuration.environment)
+    if !quiet { for line in collected.warnings { Terminal.printError(TerminalSafe.escaped(line)) } }
     let downloader = try Downloader(configuration)
     var status: Int32 = 0
     for url in urls {
-      let outcome = await fetch(url, with: downloader)
+      let outcome = await fetch(request(url, collected), with: downloader)
       guard case .failure(let error) = outcome else { continue }
       if status == 0 { status = ExitStatus.of(error.code) }
       if error.code == .interrupted { break }
@@ -107,16 +114,16 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func fetch(
-    _ url: String, with downloader: Downloader
+    _ request: DownloadRequest, with downloader: Downloader
   ) async -> Result<DownloadResult, DownloadError> {
-    let download = downloader.start(request(url))
+    let download = downloader.start(request)
     SignalTrap.onInterrupt { download.cancel() }
     // Where standard output is the file itself, the summary must not get into it.
     if let output, Terminal.isStandardOutput(output) { Terminal.summariesGoToError() }
     return await Display(quiet: quiet).follow(download)
   }
 
-  private func request(_ url: String) -> DownloadRequest {
+  private func request(_ url: String, _ secrets: SecretOptions.Collected) -> DownloadRequest {
     var options = DownloadOptions()
     options.connections = connections.choice
     options.retries = retries
@@ -126,7 +133,11 @@ struct GetCommand: AsyncParsableCommand {
     options.computesDigest = !noDigest
     options.overwrites = overwrite
     options.acceptsUnframed = acceptUnframed
-    return DownloadRequest(url: url, output: place, sha256: sha256, headers: headers, options: options)
+    options.allowsDowngrade = allowDowngrade
+    var request = DownloadRequest(
+      url: url, output: place, sha256: sha256, headers: secrets.headers, options: options)
+    request.login = secrets.login
+    return request
   }
 
   private var place: DownloadRequest.Output {
