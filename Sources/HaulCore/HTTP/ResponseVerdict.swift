@@ -30,6 +30,8 @@ package enum ResponseVerdict: Sendable, Equatable {
   case changed(ResourceChange)
   /// Not what HTTP allows as an answer to this request.
   case broken(String)
+  /// Longer than any file can be: asking again is of no use.
+  case boundless(String)
 }
 
 /// What a request asked for and what is known, against which its response is judged.
@@ -95,7 +97,7 @@ package struct Expectation: Sendable {
     guard let total = total ?? knownLength else {
       return .broken("a part of a file whose length is not told (\(field))")
     }
-    if let problem = lengthProblem(total) { return .broken(problem) }
+    if let problem = lengthProblem(total) { return .boundless(problem) }
     if let change = change(in: head, length: total) { return .changed(change) }
     guard range.lower == asked.lower else {
       return .broken("bytes from \(range.lower) on where \(asked.lower) was asked for")
@@ -122,7 +124,7 @@ package struct Expectation: Sendable {
       framing = .length
     default: if head.isChunked { framing = .chunked }
     }
-    if let problem = lengthProblem(length) { return .broken(problem) }
+    if let problem = lengthProblem(length) { return .boundless(problem) }
     if let change = change(in: head, length: length) { return .changed(change) }
     guard acceptsWhole else { return .broken("the whole file (200) where a part was asked for") }
     return .whole(length: length, framing)
@@ -132,7 +134,7 @@ package struct Expectation: Sendable {
     guard let asked else { return .broken("416 although no range was asked for") }
     guard let field = head.headers["Content-Range"], case .unsatisfied(let total)? = ContentRange.parse(field)
     else { return .broken("416 (range not satisfiable) that does not tell the length") }
-    if let problem = lengthProblem(total) { return .broken(problem) }
+    if let problem = lengthProblem(total) { return .boundless(problem) }
     if let known = knownLength, known != total { return .changed(.length(was: known, is: total)) }
     if total == 0 && asked.lower == 0 { return .empty }
     return .broken("416 (range not satisfiable) for bytes from \(asked.lower) of \(total)")
@@ -145,7 +147,8 @@ package struct Expectation: Sendable {
 
   private func lengthProblem(_ length: Int?) -> String? {
     guard let length, length > Self.longest else { return nil }
-    return "a length that no file has (\(length))"
+    let (told, most) = (ByteCountText.decimal(length), ByteCountText.decimal(Self.longest))
+    return "a file of \(told), where \(most) is the most that any may have"
   }
 
   private var knownLength: Int? { known?.length ?? storedLength }

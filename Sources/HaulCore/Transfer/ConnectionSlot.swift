@@ -20,6 +20,7 @@ struct ConnectionSlot: Sendable {
     case refused(status: Int, isExtra: Bool)
     case changed(ResourceChange)
     case broken(String)
+    case boundless(String)
     case silent(seconds: Int)
     case unframed
   }

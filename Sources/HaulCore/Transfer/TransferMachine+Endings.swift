@@ -72,6 +72,7 @@ extension TransferMachine {
         let failure = TransferFailure(.brokenProtocol, reason)
         retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
       }
+    case .boundless(let reason): fail(TransferFailure(.brokenProtocol, reason))
     case .silent(let seconds):
       let failure = TransferFailure(.network, "nothing came for \(seconds) s")
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)

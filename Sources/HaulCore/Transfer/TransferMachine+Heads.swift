@@ -33,6 +33,9 @@ extension TransferMachine {
     case .broken(let reason):
       slots[connection].refuse(.broken(reason))
       return .stop
+    case .boundless(let reason):
+      slots[connection].refuse(.boundless(reason))
+      return .stop
     }
   }
 
