@@ -38,7 +38,10 @@ enum Terminal {
   /// Prints a line of the summary, to standard output unless the file itself goes there.
   static func print(_ text: String) {
     let code = write(text + "\n", to: summaryEnd.load(ordering: .relaxed))
-    if code != 0 { _ = summaryFailure.compareExchange(expected: 0, desired: code, ordering: .relaxed) }
+    // Whoever reads and has had enough (`head`) knows what he has done.
+    if code != 0, code != EPIPE {
+      _ = summaryFailure.compareExchange(expected: 0, desired: code, ordering: .relaxed)
+    }
   }
 
   /// Why a summary has been lost, or nil.

@@ -179,7 +179,7 @@ package final class Transfer {
     head?.headers.appendLine(line)
     guard head?.headers.isOverfull == true else { return head != nil || refuse() }
     problem = TransportFailure(
-      kind: .malformed,
+      kind: .overfull,
       message:
         "a header section of more than \(HeaderBlock.mostFields) fields or \(HeaderBlock.mostBytes / 1024) KiB"
     )

@@ -16,6 +16,8 @@ package enum TransferOutcome: Sendable {
 package struct TransportFailure: Error, Sendable {
   package enum Kind: Sendable {
     case resolve, connect, timeout, interrupted, tls, certificate, proxy, malformed, local
+    /// A head without measure. Another attempt may meet a saner answer.
+    case overfull
     /// The port does not speak TLS.
     case notTLS
     /// The file of certificates to trust cannot be read, or is none.
@@ -34,7 +36,7 @@ package struct TransportFailure: Error, Sendable {
   /// Whether the same request may succeed later. A certificate that is wrong stays wrong.
   package var isPassing: Bool {
     switch kind {
-    case .resolve, .connect, .timeout, .interrupted, .tls, .proxy: true
+    case .resolve, .connect, .timeout, .interrupted, .tls, .proxy, .overfull: true
     case .certificate, .malformed, .local, .notTLS, .caFile: false
     }
   }
@@ -44,7 +46,7 @@ package struct TransportFailure: Error, Sendable {
     let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     // A header line above libcurl's own 100 KB comes out as "no memory", from 8.6 on as "too large" (100).
     if isInHead, code == CURLE_OUT_OF_MEMORY || code.rawValue == 100 {
-      self.init(kind: .malformed, message: "a header line that is too long")
+      self.init(kind: .overfull, message: "a header line that is too long")
     } else if code == CURLE_SSL_CONNECT_ERROR, Self.notTLS.contains(where: text.contains) {
       self.init(kind: .notTLS, message: "the port does not speak TLS (\(text))")
     } else {

@@ -8,7 +8,7 @@ import Testing
 private let MiB = 1 << 20
 
 /// Who receives what along a chain of redirects. An origin is scheme, host and port.
-@Suite(.timeLimit(.minutes(1))) struct RedirectTests {
+@Suite(.timeLimit(.minutes(10))) struct RedirectTests {
   private static let length = 6 * MiB
   private let resource = OriginResource.reference(seed: 1, length: length)
   /// What a request has that tells nothing of the user.

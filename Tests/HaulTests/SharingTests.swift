@@ -8,7 +8,7 @@ import Testing
 private let MiB = 1 << 20
 
 /// Several downloads in one downloader, and its end.
-@Suite(.timeLimit(.minutes(1))) struct SharingTests {
+@Suite(.timeLimit(.minutes(10))) struct SharingTests {
   @Test("many downloads at once are all right")
   func many() async throws {
     let bench = try Bench()

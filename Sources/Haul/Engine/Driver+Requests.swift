@@ -77,7 +77,7 @@ extension TransportFailure {
     case .notTLS: .notTLS
     case .caFile: .caFile
     case .certificate: .untrusted
-    case .malformed: .brokenProtocol
+    case .malformed, .overfull: .brokenProtocol
     case .local: .local
     }
   }
