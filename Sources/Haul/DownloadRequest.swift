@@ -82,6 +82,12 @@ public struct DownloadOptions: Sendable {
   public var acceptsUnframed = false
   /// Follow a redirect from https down to http. Headers and credentials never go along.
   public var allowsDowngrade = false
+  /// Whether a file that turns out to have changed on the server is begun anew, once. False makes it an error
+  /// that keeps what was there.
+  public var restartsOnChange = true
+  /// Go on from what an earlier run left although the server gives no validator, so that nobody can tell
+  /// whether it is still the same file. Only its length is compared.
+  public var forcesResume = false
   /// How long an interruption waits for the disk, in seconds. Only tests have more of it.
   package var stopPatience = 2.0
   /// The User-Agent field.

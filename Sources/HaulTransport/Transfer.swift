@@ -85,6 +85,7 @@ package final class Transfer {
     isHeld = false
     haul_easy_set_string(handle, CURLOPT_URL, request.url.text)
     haul_easy_set_string(handle, CURLOPT_RANGE, request.range?.httpSpec)
+    haul_easy_set_long(handle, CURLOPT_FRESH_CONNECT, request.isFresh ? 1 : 0)
     haul_easy_set_string(handle, CURLOPT_USERNAME, request.credentials?.user)
     haul_easy_set_string(handle, CURLOPT_PASSWORD, request.credentials?.password)
     let old = headerList

@@ -59,6 +59,8 @@ package struct TransferRequest: Sendable {
   package var range: ByteRange?
   /// Complete header lines ("Name: value"), without line ends. Free of control characters.
   package var headerLines: [String]
+  /// Whether it must not use a connection that is open already.
+  package var isFresh = false
   /// For Basic authentication, or nil to send none.
   package var credentials: Credentials?
 

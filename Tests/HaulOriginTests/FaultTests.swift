@@ -76,6 +76,7 @@ struct FaultTests {
       (.wrongTotal(7), 206, "bytes 50000-59999/7", 50_000..<60_000),
       (.wrongTotal(nil), 206, "bytes 50000-59999/*", 50_000..<60_000),
       (.missingContentRange, 206, nil, 50_000..<60_000),
+      (.blockAligned(700), 206, "bytes 49700-59999/200000", 49_700..<60_000),
       (.shortRange(10), 206, "bytes 50000-50009/200000", 50_000..<50_010),
     ] as [(Fault, Int, String?, Range<Int>)])
   func lies(fault: Fault, status: Int, contentRange: String?, body: Range<Int>) throws {

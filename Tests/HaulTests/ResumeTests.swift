@@ -169,11 +169,11 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
   }
 
-  @Test("a file that changed meanwhile is an error, and the bytes stay")
+  @Test("a file that changed meanwhile is an error where no restart is wanted, and the bytes stay")
   func changed() async throws {
     let (bench, kept) = try await halfDone()
     bench.origin.update("/f") { $0.etag = "\"other\"" }
-    let error = await bench.failure()
+    let error = await bench.failure { $0.restartsOnChange = false }
     #expect(error?.code == .changed)
     #expect(error?.kept == kept)
     #expect(bench.names == ["f.haul", "f.haul-part"])
@@ -182,13 +182,17 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
   }
 
-  @Test("a length that changed meanwhile is an error as well")
+  @Test("a length that changed meanwhile is a change as well: the new file from its first byte")
   func otherLength() async throws {
     let (bench, _) = try await halfDone { $0.etag = "\"same\"" }
     var longer = OriginResource.reference(seed: 1, length: length + 1)
     longer.etag = "\"same\""
     bench.origin.put(longer, at: "/f")
-    #expect(await bench.failure()?.code == .changed)
+    let download = bench.start()
+    let result = try await download.result()
+    bench.expectFile(length: length + 1)
+    #expect(result.resumedBytes == 0)
+    #expect(download.takeNotices().contains { if case .startingOver = $0 { true } else { false } })
   }
 
   @Test("the partial of another source is left alone, unless it is to be overwritten")
@@ -222,6 +226,17 @@ private let MiB = 1 << 20
       if case .discarding(bytes: kept.written, why: _) = $0 { true } else { false }
     }
     #expect(isSaid)
+  }
+
+  @Test("without a validator a new run goes on where it is forced to")
+  func tierNoneForced() async throws {
+    let (bench, kept) = try await halfDone {
+      $0.etag = nil
+      $0.lastModified = nil
+    }
+    let result = try await bench.fetch { $0.forcesResume = true }
+    #expect(result.resumedBytes == kept.written && result.receivedBytes == length - kept.written)
+    bench.expectFile(length: length)
   }
 
   @Test("without a validator a digest is enough to go on")

@@ -16,7 +16,9 @@ final class Connection: TransferDelegate {
   /// Where the present request went, and by how many redirects it got there.
   private(set) var route: Route
   /// What the present request asks for.
-  private(set) var range: ByteRange?
+  private(set) var asked = PartRequest(range: nil)
+  /// Bytes at the front of the body that nobody asked for.
+  private var skip = 0
   private var redirect: String?
 
   init(index: Int, driver: Driver, route: Route, options: TransportOptions, receiveBufferBytes: Int) {
@@ -27,12 +29,13 @@ final class Connection: TransferDelegate {
     transfer.delegate = self
   }
 
-  /// Sends a request for `range` on `route`. False where libcurl refuses it.
-  func start(_ range: ByteRange?, route: Route, loop: MultiLoop) -> Bool {
+  /// Sends a request on `route`. False where libcurl refuses it.
+  func start(_ asked: PartRequest, route: Route, loop: MultiLoop) -> Bool {
     self.route = route
-    self.range = range
+    self.asked = asked
     redirect = nil
-    let started = loop.start(transfer, route.request(range: range))
+    skip = 0
+    let started = loop.start(transfer, route.request(asked))
     transfer.isHeld = driver.heldSince != nil || driver.isPaced
     return started
   }
@@ -58,8 +61,9 @@ final class Connection: TransferDelegate {
 
   func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyWish {
     switch driver.judge(head, connection: self) {
-    case .take(let offset):
+    case .take(let offset, let skip):
       self.offset = offset
+      self.skip = skip
       return .take
     case .discard: return .discard
     case .stop: return .stop
@@ -70,6 +74,8 @@ final class Connection: TransferDelegate {
   }
 
   func transfer(_ transfer: Transfer, received bytes: UnsafeRawBufferPointer) -> Bool {
+    let bytes = dropSkipped(bytes)
+    if bytes.isEmpty { return true }
     // Before anything counts as received: what finds no room is asked for again.
     guard driver.makeRoom(for: bytes.count - (buffer.map { $0.limit - $0.count } ?? 0)) else { return false }
     let (wanted, goesOn) = driver.received(bytes.count, connection: index)
@@ -83,6 +89,13 @@ final class Connection: TransferDelegate {
       if current.isFull { submitPartial() }
     }
     return goesOn
+  }
+
+  private func dropSkipped(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    guard skip > 0 else { return bytes }
+    let dropped = min(skip, bytes.count)
+    skip -= dropped
+    return UnsafeRawBufferPointer(rebasing: bytes.dropFirst(dropped))
   }
 
   func transfer(_ transfer: Transfer, ended outcome: TransferOutcome) {

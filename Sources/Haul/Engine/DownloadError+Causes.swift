@@ -39,15 +39,26 @@ extension DownloadError {
       (code, advice) = (.network, "check the port; if the server has no TLS there, write http:// in front")
     case .caFile: (code, advice) = (.invalidRequest, "give a file of certificates in PEM form with --cacert")
     case .refused(let status): (code, advice) = (.refused, Self.advice(status: status))
-    case .changed:
-      (code, advice) = (.changed, "the bytes of the earlier version are kept; start over with --overwrite")
+    case .changed: (code, advice) = (.changed, Self.advice(changed: plan))
+    case .otherFile:
+      (code, advice) = (
+        .occupied, "nothing was touched; choose another name with -o, or start over with --overwrite"
+      )
     case .brokenProtocol:
       (code, advice) = (.brokenProtocol, "try another mirror, or the same command with -c 1")
     case .unframed:
-      (code, advice) = (.brokenProtocol, "give its --sha256, or take it as it is with --accept-unframed")
+      (code, advice) = (
+        .brokenProtocol, "run it again with its --sha256, or take it as it is with --accept-unframed"
+      )
     case .local: (code, advice) = (.other, "close other programs and try again")
     }
     self.init(code, "\(url): \(failure.message)", advice: advice)
+  }
+
+  private static func advice(changed plan: DownloadPlan) -> String {
+    plan.options.restartsOnChange
+      ? "wait until it is no longer written to, then run the same command again"
+      : "the bytes of the earlier version are kept; start over without --no-restart"
   }
 
   private static func advice(status: Int) -> String {

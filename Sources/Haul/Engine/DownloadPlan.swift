@@ -48,6 +48,8 @@ struct DownloadPlan: Sendable {
     settings.retry = RetryPolicy(limit: options.retries)
     settings.silenceSeconds = options.silenceTimeout
     settings.acceptsUnframed = options.acceptsUnframed || hasTrustedDigest
+    settings.hasTrustedDigest = hasTrustedDigest
+    settings.restartsOnChange = options.restartsOnChange
     return settings
   }
 

@@ -161,12 +161,13 @@ extension Driver {
 
   // MARK: Starting over
 
-  func startOver(why: String) {
+  func startOver(_ failure: TransferFailure) {
     guard case .part(let part)? = output else {
-      let advice = "what was written cannot be taken back; fetch it into a file instead"
-      return stop(DownloadError(.network, why, advice: advice))
+      var error = DownloadError(failure, plan: plan, url: route.url.source.text)
+      error.advice = "what was written cannot be taken back; fetch it into a file instead"
+      return stop(error)
     }
-    notice(.startingOver(why: why))
+    notice(.startingOver(why: failure.message))
     clear(part, mismatch: false)
   }
 
@@ -232,11 +233,6 @@ extension Driver {
   // MARK: Stopping
 
   func fail(_ failure: TransferFailure) {
-    if failure.kind == .changed, plan.options.overwrites, !hasStartedOver, case .part? = output {
-      // Once: a file that changes again while it is fetched is not going to hold still.
-      hasStartedOver = true
-      return startOver(why: failure.message)
-    }
     stop(DownloadError(failure, plan: plan, url: route.url.source.text))
   }
 

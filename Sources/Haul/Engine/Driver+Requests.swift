@@ -7,8 +7,9 @@ internal import HaulTransport
 extension Driver {
   // MARK: Requests of the machine
 
-  func request(_ index: Int, range: ByteRange?, now: Double) {
-    if !connections[index].start(range, route: route, loop: engine.loop) {
+  func request(_ index: Int, _ asked: PartRequest, now: Double) {
+    let route = asked.asksOriginal ? route.original : route
+    if !connections[index].start(asked, route: route, loop: engine.loop) {
       let failure = TransferFailure(.local, "libcurl could not start a request (memory or descriptors)")
       machine?.ended(connection: index, .failed(failure, isPassing: true), now: now, dice: .random(in: 0..<1))
     }
@@ -22,9 +23,12 @@ extension Driver {
     let wasKnown = machine?.resource != nil
     let decision =
       machine?.judge(
-        head, connection: connection.index, now: monotonicSeconds(), wallClock: wallClockSeconds()) ?? .stop
-    // The place that gave the first good answer is asked from now on: mirrors behind a redirector differ.
-    if !wasKnown, machine?.resource != nil { route = connection.route.pinned }
+        head, connection: connection.index, place: connection.route.place, now: monotonicSeconds(),
+        wallClock: wallClockSeconds()) ?? .stop
+    // The place that gave the first good answer is asked from now on: mirrors behind a redirector differ. And a
+    // link that was renewed takes the place of the one that has run out.
+    let isFirst = !wasKnown && machine?.resource != nil
+    if case .take = decision, isFirst || connection.asked.asksOriginal { route = connection.route.pinned }
     return decision
   }
 
@@ -38,9 +42,9 @@ extension Driver {
     let now = monotonicSeconds()
     do throws(TransferFailure) {
       let next = try connection.route.following(location)
-      let range = connection.range
+      let asked = connection.asked
       machine?.redirected(connection: connection.index, now: now)
-      if connection.start(range, route: next, loop: engine.loop) { return }
+      if connection.start(asked, route: next, loop: engine.loop) { return }
       throw TransferFailure(.local, "libcurl could not start a request (memory or descriptors)")
     } catch {
       machine?.ended(connection: connection.index, .failed(error, isPassing: false), now: now, dice: 0)

@@ -95,8 +95,6 @@ final class Driver {
   /// The number of the last barrier in the writer's queue: the letter of an older one says nothing any more.
   var barriers = 0
   var clearsForMismatch = false
-  /// The file had changed on the server, and the user wants the new one.
-  var hasStartedOver = false
 
   /// Since when the output is a FIFO that nobody reads; nil where that was said, or is over.
   var readerAwaitedSince: Double?
@@ -131,6 +129,8 @@ final class Driver {
     var settings = plan.transferSettings
     // Bytes in order want one connection; so does a second try after a wrong digest, to rule out a bad mix.
     if output?.isStream == true || mismatches > 0 { settings.connections = .fixed(1) }
+    // That second try has to bring the same file: what was put in its place has no say.
+    if mismatches > 0 { settings.restartsOnChange = false }
     discardedBytes += machine?.receivedBytes ?? 0
     let machine = TransferMachine(settings: settings, resumed: resumed)
     self.machine = machine
@@ -175,12 +175,12 @@ final class Driver {
 
   private func perform(_ action: TransferAction, now: Double) {
     switch action {
-    case .request(let index, let range): request(index, range: range, now: now)
+    case .request(let index, let asked): request(index, asked, now: now)
     case .cancel(let index):
       engine.loop.remove(connections[index].transfer)
       connections[index].submitPartial()
       machine?.ended(connection: index, .stopped, now: now, dice: .random(in: 0..<1))
-    case .startOver(let why): startOver(why: why)
+    case .startOver(let failure): startOver(failure)
     case .complete: drain()
     case .fail(let failure): fail(failure)
     }
@@ -252,6 +252,6 @@ final class Driver {
     guard output?.isStream != true else { return false }
     // Before the first answer an earlier run's bytes stand for themselves.
     guard let machine, machine.resource != nil else { return memory?.canResume ?? false }
-    return machine.canResume(hasTrustedDigest: plan.hasTrustedDigest)
+    return machine.canResume(hasTrustedDigest: plan.hasTrustedDigest || plan.options.forcesResume)
   }
 }

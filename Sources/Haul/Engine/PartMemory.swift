@@ -78,15 +78,15 @@ struct PartMemory {
     guard isSameSource || isSameDigest else {
       return .refuse(occupied("belongs to another download (\(header.source))"))
     }
-    let hasDigest = plan.hasTrustedDigest
-    guard header.validatorKind != .none || hasDigest else {
+    guard header.validatorKind != .none || plan.hasTrustedDigest || plan.options.forcesResume else {
       return .discard(
-        why: "the server gave no validator, so nobody can tell whether the file is still the same")
+        why: "the server gave no validator, so nobody can tell whether the file is still the same "
+          + "(--force-resume goes on all the same)")
     }
     return .resume(
       ResumedFile(
-        grid: header.grid, present: present, change: Self.comparison(with: header, isSameSource: isSameSource)
-      ),
+        grid: header.grid, present: present, isSameSource: isSameSource,
+        change: Self.comparison(with: header, isSameSource: isSameSource)),
       bytes: present.count)
   }
 

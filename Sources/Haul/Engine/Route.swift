@@ -39,6 +39,16 @@ struct Route: Sendable {
     self.hops = hops
   }
 
+  /// The way from the beginning, as the user gave it.
+  var original: Route { Route(self, url: given, hops: 0) }
+
+  /// What decisions about an answer need to know of its place. TLS counts only where its end can be told from a cut.
+  var place: AnswerPlace {
+    AnswerPlace(
+      source: url.source.text, isSecure: url.origin.scheme == "https" && TLSEnd.isTold,
+      isRenewable: url != given || SignedLink.isSigned(url.text))
+  }
+
   /// One hop further. Never to another scheme than http and https, and from https down to http only where that is
   /// allowed.
   func following(_ location: String) throws(TransferFailure) -> Route {
@@ -63,12 +73,16 @@ struct Route: Sendable {
   var pinned: Route { Route(self, url: url, hops: 0) }
 
   /// User headers and credentials belong to the origin that they were given for, and to no other.
-  func request(range: ByteRange?) -> TransferRequest {
-    let own = ["Accept-Encoding: identity", "Cache-Control: no-transform"]
-    guard !hasLeft else { return TransferRequest(url: url, range: range, headerLines: own) }
+  func request(_ asked: PartRequest) -> TransferRequest {
+    var own = ["Accept-Encoding: identity", "Cache-Control: no-transform"]
+    if let line = asked.condition?.conditionLine { own.append(line) }
+    var request = TransferRequest(url: url, range: asked.range, headerLines: own)
+    request.isFresh = asked.isFresh
+    guard !hasLeft else { return request }
     let kept = own.filter { line in !userHeaderLines.contains { $0.hasSameName(as: line) } }
-    return TransferRequest(
-      url: url, range: range, headerLines: kept + userHeaderLines, credentials: credentials)
+    request.headerLines = kept + userHeaderLines
+    request.credentials = credentials
+    return request
   }
 }
 

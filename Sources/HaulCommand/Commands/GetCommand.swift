@@ -67,6 +67,16 @@ struct GetCommand: AsyncParsableCommand {
   var overwrite = false
 
   @Flag(
+    name: .customLong("no-restart"),
+    help: "Fail where the file has changed on the server, instead of fetching it anew.")
+  var noRestart = false
+
+  @Flag(
+    name: .customLong("force-resume"),
+    help: "Go on although the server gives no validator: nobody can tell whether it is the same file.")
+  var forceResume = false
+
+  @Flag(
     name: .customLong("accept-unframed"),
     help: "Accept an answer whose end cannot be told from a cut connection.")
   var acceptUnframed = false
@@ -133,6 +143,8 @@ struct GetCommand: AsyncParsableCommand {
     options.computesDigest = !noDigest
     options.overwrites = overwrite
     options.acceptsUnframed = acceptUnframed
+    options.restartsOnChange = !noRestart
+    options.forcesResume = forceResume
     options.allowsDowngrade = allowDowngrade
     var request = DownloadRequest(
       url: url, output: place, sha256: sha256, headers: secrets.headers, options: options)

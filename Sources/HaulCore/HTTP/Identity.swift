@@ -32,6 +32,35 @@ package struct Identity: Equatable, Sendable {
       lastModifiedIsStrong: isStrong)
   }
 
+  /// What a head says of the whole file, its length taken from where its status puts it.
+  package init(head: ResponseHead) {
+    var length: Int?
+    switch head.status {
+    case 206, 416:
+      switch head.headers["Content-Range"].flatMap(ContentRange.parse) {
+      case .satisfied(_, let total): length = total
+      case .unsatisfied(let total): length = total
+      case nil: break
+      }
+    default:
+      if case .exact(let value) = head.contentLength, !head.isChunked { length = value }
+    }
+    self.init(head: head, length: length)
+  }
+
+  /// The same without its entity tag, for servers whose tags say nothing.
+  package var withoutTag: Identity {
+    var copy = self
+    copy.etag = nil
+    return copy
+  }
+
+  /// Whether `other` is told from this one by its entity tag alone: perhaps another backend's, perhaps random.
+  /// - Note: a length that is unknown on either side proves nothing.
+  package func differsOnlyInTag(from other: Identity) -> Bool {
+    length != nil && length == other.length && FieldText.identical(lastModified, other.lastModified)
+  }
+
   /// The best validator for a condition, or nil where there is no strong one.
   package var strongest: Validator? {
     if let etag, !etag.isWeak { return .strongETag(etag.field) }

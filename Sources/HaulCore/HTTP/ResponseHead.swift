@@ -71,4 +71,7 @@ package struct ResponseHead: Equatable, Sendable {
     let text = FieldText.lowercased(String(decoding: FieldText.trimmed(type), as: UTF8.self))
     return text.isEmpty ? nil : text
   }
+
+  /// Whether the body is a web page.
+  package var isPage: Bool { mediaType == "text/html" || mediaType == "application/xhtml+xml" }
 }

@@ -15,8 +15,9 @@ package enum Framing: Sendable, Equatable {
 /// libcurl's own success proves nothing for a range (a 200 with the whole file, a 206 for other bytes and a 416
 /// with an error page all end well), so this decision is the only gate.
 package enum ResponseVerdict: Sendable, Equatable {
-  /// These bytes of a file of `total` bytes; they begin where the request asked.
-  case partial(ByteRange, total: Int)
+  /// These bytes of a file of `total` bytes; they begin where the request asked. The body begins `overlap` bytes
+  /// before them (some caches answer whole blocks).
+  case partial(ByteRange, total: Int, overlap: Int = 0)
   /// The whole file from its first byte on.
   case whole(length: Int?, Framing)
   /// The file has no bytes.
@@ -28,6 +29,8 @@ package enum ResponseVerdict: Sendable, Equatable {
   case refused(status: Int)
   /// Bytes of another generation of the file.
   case changed(ResourceChange)
+  /// The file is not the one that the request was bound to, as the server sees it (412).
+  case conditionFailed
   /// Not what HTTP allows as an answer to this request.
   case broken(String)
   /// Longer than any file can be: asking again is of no use.
@@ -44,11 +47,20 @@ package struct Expectation: Sendable {
   package var storedLength: Int?
   /// Whether a 200 with the whole file may be used: only while nothing depends on ranges yet.
   package var acceptsWhole: Bool
+  /// Whether the request carried a condition.
+  package var isConditional = false
+  /// Whether entity tags were seen to differ for one and the same file, so that they say nothing.
+  package var ignoresTags = false
+  /// Whether a web page can only be somebody else's answer (a login, an error with the wrong status), because
+  /// the file is none.
+  package var refusesPages = false
   /// Wall clock, seconds since 1970, for a Retry-After that is a date.
   package var now: Int
 
   /// Longer files than this do not exist; arithmetic on their offsets would overflow.
   static let longest = 1 << 62
+  /// A body that begins further before what was asked for than this costs more than it brings.
+  static let longestOverlap = 1 << 20
 
   package init(
     asked: ByteRange?, known: Identity?, storedLength: Int? = nil, acceptsWhole: Bool, now: Int
@@ -71,6 +83,7 @@ package struct Expectation: Sendable {
       }
       return .redirect(location: location)
     case 416: return judgeUnsatisfied(head)
+    case 412 where isConditional: return .conditionFailed
     case 408, 425, 429, 500, 502, 503, 504, 507, 509, 520...527:
       return .limited(
         status: head.status,
@@ -85,7 +98,7 @@ package struct Expectation: Sendable {
     if head.mediaType == "multipart/byteranges" {
       return .broken("several parts in one body (multipart/byteranges) for a single range")
     }
-    if let problem = codingProblem(head) { return .broken(problem) }
+    if let problem = contentProblem(head) { return .broken(problem) }
     let fields = head.headers.all("Content-Range")
     guard let field = fields.first else {
       return .broken("a part (206) that does not say which (no Content-Range)")
@@ -99,7 +112,8 @@ package struct Expectation: Sendable {
     }
     if let problem = lengthProblem(total) { return .boundless(problem) }
     if let change = change(in: head, length: total) { return .changed(change) }
-    guard range.lower == asked.lower else {
+    let overlap = asked.lower - range.lower
+    guard (0...Self.longestOverlap).contains(overlap), range.upper > asked.lower else {
       return .broken("bytes from \(range.lower) on where \(asked.lower) was asked for")
     }
     guard range.upper <= total else { return .broken("a part that ends after the file (\(field))") }
@@ -110,11 +124,12 @@ package struct Expectation: Sendable {
     case .absent where !head.isChunked: return .broken("a part whose end cannot be told from a cut")
     default: break
     }
-    return .partial(ByteRange(range.lower, min(range.upper, max(asked.upper, range.lower + 1))), total: total)
+    let taken = ByteRange(asked.lower, min(range.upper, max(asked.upper, asked.lower + 1)))
+    return .partial(taken, total: total, overlap: overlap)
   }
 
   private func judgeWhole(_ head: ResponseHead) -> ResponseVerdict {
-    if let problem = codingProblem(head) { return .broken(problem) }
+    if let problem = contentProblem(head) { return .broken(problem) }
     var length: Int?
     var framing = Framing.closeDelimited
     switch head.contentLength {
@@ -140,9 +155,12 @@ package struct Expectation: Sendable {
     return .broken("416 (range not satisfiable) for bytes from \(asked.lower) of \(total)")
   }
 
-  private func codingProblem(_ head: ResponseHead) -> String? {
-    guard let coding = head.contentEncoding else { return nil }
-    return "an encoded body (Content-Encoding: \(coding)) although the plain one was asked for"
+  private func contentProblem(_ head: ResponseHead) -> String? {
+    if let coding = head.contentEncoding {
+      return "an encoded body (Content-Encoding: \(coding)) although the plain one was asked for"
+    }
+    guard refusesPages, head.isPage else { return nil }
+    return "a web page (text/html) instead of the file"
   }
 
   private func lengthProblem(_ length: Int?) -> String? {
@@ -156,6 +174,7 @@ package struct Expectation: Sendable {
   private func change(in head: ResponseHead, length: Int?) -> ResourceChange? {
     if let was = knownLength, let length, was != length { return .length(was: was, is: length) }
     guard let known else { return nil }
-    return known.change(to: Identity(head: head, length: length))
+    let identity = Identity(head: head, length: length)
+    return known.change(to: ignoresTags ? identity.withoutTag : identity)
   }
 }

@@ -17,16 +17,28 @@ struct ConnectionSlot: Sendable {
   enum Verdict: Sendable, Equatable {
     /// - `isExtra`: whether others were being served when the answer came.
     case limited(status: Int, retryAfter: Int?, isExtra: Bool)
-    case refused(status: Int, isExtra: Bool)
-    case changed(ResourceChange)
+    /// - `isRenewable`: whether the original URL may lead to a place that does answer.
+    case refused(status: Int, isExtra: Bool, isRenewable: Bool)
+    /// An answer that speaks of another generation, and what it says of it.
+    case suspect(ResourceChange, Identity)
+    /// A server that does not do what the request's condition says; or the file has changed.
+    case conditionMishandled
     case broken(String)
     case boundless(String)
     case silent(seconds: Int)
     case unframed
+    /// The answer of a fresh connection that was asked what the file is now.
+    case identity(Identity)
+    /// The request is of no use any more: the whole transfer goes on in another way.
+    case abandoned
   }
 
   private(set) var state = State.free(since: 0)
-  private(set) var asked: ByteRange?
+  private(set) var request: PartRequest?
+  /// Asks what the file is now, and not for its bytes.
+  private(set) var isProbe = false
+  /// How often the link had been renewed when the request went out, its own renewal included.
+  var renewals = 0
   private(set) var verdict: Verdict?
   /// When the last byte came, or the request went out.
   var progressAt = 0.0
@@ -47,14 +59,29 @@ struct ConnectionSlot: Sendable {
 
   var isReceiving: Bool { state == .receiving }
 
+  var asked: ByteRange? { request?.range }
+
+  /// Whether its head is still to be judged.
+  var isAsking: Bool {
+    if case .asking = state { return true }
+    return false
+  }
+
   func isFree(at now: Double) -> Bool {
     if case .free(let since) = state { return now >= since }
     return false
   }
 
-  mutating func begin(asking range: ByteRange?, now: Double) {
+  mutating func begin(_ request: PartRequest, isProbe: Bool = false, renewals: Int, now: Double) {
+    self.request = request
+    self.isProbe = isProbe
+    self.renewals = renewals
+    beginAgain(now: now)
+  }
+
+  /// The same request once more, somewhere else.
+  mutating func beginAgain(now: Double) {
     state = .asking(since: now)
-    asked = range
     verdict = nil
     progressAt = now
     isHeld = false
@@ -79,6 +106,12 @@ struct ConnectionSlot: Sendable {
     self.verdict = verdict
   }
 
+  /// Nothing more of it is wanted, and its owner is still to be told to end it.
+  var isToBeEnded: Bool { isBusy && verdict == .abandoned && !isCancelled }
+
+  /// Whether it serves all connections: it is no extra one, whatever becomes of it.
+  var servesAll: Bool { isProbe || request?.asksOriginal == true }
+
   /// An earlier verdict stays: it may have come with a body that never ends.
   mutating func cancel(afterSilence seconds: Int) {
     isCancelled = true
@@ -96,7 +129,8 @@ struct ConnectionSlot: Sendable {
 
   mutating func end(waitingUntil: Double) {
     state = .free(since: waitingUntil)
-    asked = nil
+    request = nil
+    isProbe = false
     verdict = nil
     isHeld = false
   }

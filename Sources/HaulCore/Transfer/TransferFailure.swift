@@ -15,6 +15,8 @@ package struct TransferFailure: Error, Sendable, Equatable {
     case refused(status: Int)
     /// The file on the server is another one than the one begun.
     case changed
+    /// What an earlier run left came from another source, and that one's file is another one.
+    case otherFile
     /// The server's answer is not what HTTP allows.
     case brokenProtocol
     /// A body without a length whose end cannot be told from a cut.
@@ -31,4 +33,7 @@ package struct TransferFailure: Error, Sendable, Equatable {
     self.kind = kind
     self.message = message
   }
+
+  static let unframed = TransferFailure(
+    .unframed, "the server tells no length, so the end of its answer cannot be told from a cut")
 }

@@ -10,6 +10,9 @@ package enum RequestEnding: Sendable, Equatable {
 }
 
 extension TransferMachine {
+  /// So many first answers that make no sense, and the server counts as one without ranges.
+  private static let mostBrokenAnswers = 2
+
   /// The last event of a request. What its lease did not bring is missing again.
   /// - Parameter dice: 0 ..< 1, spreads retries.
   package mutating func ended(connection: Int, _ ending: RequestEnding, now: Double, dice: Double) {
@@ -18,10 +21,10 @@ extension TransferMachine {
     slots[connection].end(waitingUntil: now)
     let wasWhole = scheduler?.end(connection: connection, now: now) ?? false
     if case .failed = ending { scheduler?.forget(connection: connection) }
-    guard phase != .failed, phase != .complete, phase != .startingOver else { return }
+    guard isFetching, slot.verdict != .abandoned else { return }
     // The last byte is here: how its connection ended no longer matters. Nor does it for a whole lease.
     if phase == .ranges, scheduler?.isComplete == true { return complete() }
-    if wasWhole { return }
+    if wasWhole, !slot.isProbe { return }
     if let verdict = slot.verdict {
       settle(verdict, of: slot, connection: connection, now: now, dice: dice)
     } else if case .failed(let failure, let isPassing) = ending {
@@ -29,7 +32,7 @@ extension TransferMachine {
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
     } else if phase == .stream, slot.isReceiving {
       endOfStream(ending, connection: connection, now: now, dice: dice)
-    } else if slot.bodyBytes == 0 {
+    } else if slot.bodyBytes == 0 || slot.isProbe {
       let what =
         slot.isReceiving ? "an answer that promised bytes brought none" : "no answer that can be read"
       let failure = TransferFailure(.brokenProtocol, what)
@@ -48,44 +51,62 @@ extension TransferMachine {
       } else {
         retry(failure, connection: connection, retryAfter: retryAfter, now: now, dice: dice)
       }
-    case .refused(let status, let isExtra):
+    case .refused(let status, let isExtra, let isRenewable):
       let failure = TransferFailure(.refused(status: status), "the server answered \(status)")
+      if [403, 404, 410].contains(status), isRenewable,
+        renewLink(of: slot, connection: connection, isExtra: isExtra, now: now)
+      {
+        return
+      }
       if isExtra {
         limit(wait: 0, now: now)
-      } else if status == 403, phase == .ranges {
+      } else if status == 403, phase == .ranges, !isRenewalRefused {
         // Some servers say "forbidden" when they mean "not so many". This file was allowed a moment ago, and the
         // other connections may just be between two leases, so that it has to be tried again to be known.
         retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
       } else {
         fail(failure)
       }
-    case .changed(let change):
-      fail(TransferFailure(.changed, change.description))
+    case .suspect(let change, let identity):
+      suspect(change, identity, connection: connection, now: now, dice: dice)
+    case .identity(let identity):
+      heard(identity, connection: connection, now: now, dice: dice)
+    case .conditionMishandled:
+      conditionMishandled()
+    case .abandoned:
+      break
     case .broken(let reason):
-      if phase == .learning { brokenAnswers += 1 }
-      // Perhaps the server cannot answer a range; one stream of the whole file may still work. It would bring
-      // again what an earlier run has left, so then the range gets a second try.
-      if phase == .learning, slot.asked != nil, brokenAnswers > (resumed == nil ? 0 : 1) {
-        avoidsRanges = true
-        retryCount += 1
-      } else {
-        let failure = TransferFailure(.brokenProtocol, reason)
-        retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
-      }
+      broken(
+        TransferFailure(.brokenProtocol, reason), slot: slot, connection: connection, now: now, dice: dice)
     case .boundless(let reason): fail(TransferFailure(.brokenProtocol, reason))
     case .silent(let seconds):
       let failure = TransferFailure(.network, "nothing came for \(seconds) s")
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
     case .unframed:
-      let reason = "the server tells no length, so the end of its answer cannot be told from a cut"
-      fail(TransferFailure(.unframed, reason))
+      fail(.unframed)
+    }
+  }
+
+  private mutating func broken(
+    _ failure: TransferFailure, slot: ConnectionSlot, connection: Int, now: Double, dice: Double
+  ) {
+    if phase == .ranges, !slot.isProbe {
+      return rangeRefused(failure, connection: connection, now: now, dice: dice)
+    }
+    if phase == .learning, !slot.isProbe { brokenAnswers += 1 }
+    // Perhaps the server cannot answer a range; one stream of the whole file may still work.
+    if phase == .learning, slot.asked != nil, brokenAnswers >= Self.mostBrokenAnswers {
+      avoidsRanges = true
+      retryCount += 1
+    } else {
+      retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     }
   }
 
   private mutating func interrupted(
     _ failure: TransferFailure, slot: ConnectionSlot, connection: Int, now: Double, dice: Double
   ) {
-    if !slot.isReceiving, slots.contains(where: \.isReceiving) {
+    if !slot.isReceiving, !slot.servesAll, slots.contains(where: \.isReceiving) {
       // Refused or cut before an answer while others work: one connection too many.
       return limit(wait: 0, now: now)
     }
@@ -111,11 +132,12 @@ extension TransferMachine {
       let failure = TransferFailure(.brokenProtocol, "an answer that stopped before its end")
       return retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
     }
+    guard !streamIsUnframed else { return fail(.unframed) }
     complete()
   }
 
   /// Tries again after a wait, as long as attempts bring new bytes now and then.
-  private mutating func retry(
+  mutating func retry(
     _ failure: TransferFailure, connection: Int, retryAfter: Int?, now: Double, dice: Double
   ) {
     slots[connection].strikes += 1
@@ -129,8 +151,8 @@ extension TransferMachine {
     guard phase == .stream, streamPosition > 0 else { return }
     // A stream begins again at its first byte. Only a strong validator proves that it is still the same file.
     if resource?.identity.strongest == nil || resource?.length == nil {
-      phase = .startingOver
-      pending.append(.startOver(why: "\(failure.message), and the server cannot continue a broken answer"))
+      let why = "\(failure.message), and the server cannot continue a broken answer"
+      startOver(TransferFailure(failure.kind, why))
     }
   }
 }

@@ -4,34 +4,39 @@ extension TransferMachine {
   /// Judges the head of a response; nothing of its body may be used before.
   /// - Parameter wallClock: seconds since 1970.
   package mutating func judge(
-    _ head: ResponseHead, connection: Int, now: Double, wallClock: Int
+    _ head: ResponseHead, connection: Int, place: AnswerPlace = AnswerPlace(), now: Double, wallClock: Int
   ) -> HeadDecision {
-    let asked = slots[connection].asked
-    let expectation = Expectation(
-      asked: asked, known: resource?.identity, storedLength: resumed?.grid.length,
-      acceptsWhole: phase == .learning || phase == .stream, now: wallClock)
-    switch expectation.judge(head) {
-    case .partial(let range, let total):
-      return acceptPartial(range, total: total, head: head, connection: connection, now: now)
+    guard slots[connection].isAsking, isFetching else { return .stop }
+    if slots[connection].isProbe { return judgeProbe(head, connection: connection, wallClock: wallClock) }
+    switch expectation(for: slots[connection], wallClock: wallClock).judge(head) {
+    case .partial(let range, let total, let overlap):
+      let part = AcceptedPart(range: range, total: total, overlap: overlap)
+      return acceptPartial(part, head: head, connection: connection, place: place, now: now)
     case .whole(let length, let framing):
-      return acceptWhole(length: length, framing: framing, head: head, connection: connection, now: now)
+      return acceptWhole(
+        length: length, framing: framing, head: head, connection: connection, place: place, now: now)
     case .empty:
-      return acceptEmpty(head: head, connection: connection)
+      return acceptEmpty(head: head, connection: connection, place: place)
     case .redirect(let location):
       return .redirect(location: location)
     case .limited(let status, let retryAfter):
-      let isExtra = slots.contains(where: \.isReceiving)
+      let isExtra = slots.contains(where: \.isReceiving) && !slots[connection].servesAll
       slots[connection].refuse(.limited(status: status, retryAfter: retryAfter, isExtra: isExtra))
       return .discard
     case .refused(let status):
       // Some servers say "forbidden" when they mean "not so many". The last one that is told so believes it.
-      slots[connection].refuse(.refused(status: status, isExtra: status == 403 && busyConnections > 1))
+      let isExtra = status == 403 && busyConnections > 1
+      slots[connection].refuse(.refused(status: status, isExtra: isExtra, isRenewable: place.isRenewable))
       return .discard
     case .changed(let change):
-      slots[connection].refuse(.changed(change))
-      return .stop
+      return suspect(change, Identity(head: head), connection: connection)
+    case .conditionFailed:
+      slots[connection].refuse(.conditionMishandled)
+      return .discard
     case .broken(let reason):
-      slots[connection].refuse(.broken(reason))
+      // With a condition the whole file may be all that the server makes of it.
+      let isByCondition = head.status == 200 && slots[connection].request?.condition != nil
+      slots[connection].refuse(isByCondition ? .conditionMishandled : .broken(reason))
       return .stop
     case .boundless(let reason):
       slots[connection].refuse(.boundless(reason))
@@ -39,59 +44,120 @@ extension TransferMachine {
     }
   }
 
+  private func expectation(for slot: ConnectionSlot, wallClock: Int) -> Expectation {
+    var expectation = Expectation(
+      asked: slot.asked, known: resource?.identity, storedLength: resumed?.grid.length,
+      acceptsWhole: phase == .learning || phase == .stream, now: wallClock)
+    expectation.isConditional = slot.request?.condition != nil
+    expectation.ignoresTags = ignoresTags
+    expectation.refusesPages = resource.map { !$0.isPage } ?? false
+    return expectation
+  }
+
+  /// Whether a web page would be somebody else's answer. Of an earlier run the type is not known, but a login
+  /// page must not pass for a new version of it.
+  var refusesPages: Bool { resource.map { !$0.isPage } ?? (resumed != nil) }
+
   /// A redirect was followed: the same request goes out again.
   package mutating func redirected(connection: Int, now: Double) {
-    slots[connection].begin(asking: slots[connection].asked, now: now)
+    slots[connection].beginAgain(now: now)
+  }
+
+  private mutating func suspect(
+    _ change: ResourceChange, _ identity: Identity, connection: Int
+  ) -> HeadDecision {
+    slots[connection].refuse(.suspect(change, identity))
+    return .stop
+  }
+
+  /// What the first answer of this run shows against the bytes of an earlier one.
+  private mutating func objection(
+    to identity: Identity, head: ResponseHead, connection: Int
+  ) -> HeadDecision? {
+    guard let change = change(in: identity) else { return nil }
+    guard !head.isPage else {
+      slots[connection].refuse(.broken("a web page (text/html) instead of the file"))
+      return .stop
+    }
+    return suspect(change, identity, connection: connection)
+  }
+
+  /// What an accepted 206 brings.
+  private struct AcceptedPart {
+    let range: ByteRange
+    let total: Int
+    let overlap: Int
   }
 
   private mutating func acceptPartial(
-    _ range: ByteRange, total: Int, head: ResponseHead, connection: Int, now: Double
+    _ part: AcceptedPart, head: ResponseHead, connection: Int, place: AnswerPlace, now: Double
   ) -> HeadDecision {
+    let (range, total) = (part.range, part.total)
     if phase == .learning {
       let identity = Identity(head: head, length: total)
-      if let change = resumed?.change(identity) {
-        slots[connection].refuse(.changed(change))
-        return .stop
-      }
-      learn(identity, head: head, honoursRanges: true, framing: .length)
+      if let objection = objection(to: identity, head: head, connection: connection) { return objection }
+      learn(identity, head: head, honoursRanges: true, framing: .length, place: place)
       if scheduler == nil {
         scheduler = Scheduler(
           grid: ChunkGrid(length: total), present: ByteRangeSet(), policy: settings.policy)
       }
       scheduler?.adopt(range, connection: connection, now: now)
       phase = .ranges
+    } else if let problem = placeProblem(place) {
+      slots[connection].refuse(.broken(problem))
+      return .stop
     }
+    noteAccepted(connection, now: now)
+    rangeStrikes = 0
     let waited = slots[connection].accept(bodyLength: range.count, now: now)
     scheduler?.answered(connection: connection, after: waited, now: now)
-    return .take(offset: range.lower)
+    return .take(offset: range.lower, skip: part.overlap)
+  }
+
+  /// Without a validator and without a digest, bytes belong together only while everything stays the same,
+  /// the final URL included.
+  private func placeProblem(_ place: AnswerPlace) -> String? {
+    guard let resource, resource.place != place.source else { return nil }
+    guard resource.identity.tier(hasTrustedDigest: settings.hasTrustedDigest) == .none else { return nil }
+    return "an answer from another place (\(place.source)) without a validator"
   }
 
   private mutating func acceptWhole(
-    length: Int?, framing: Framing, head: ResponseHead, connection: Int, now: Double
+    length: Int?, framing: Framing, head: ResponseHead, connection: Int, place: AnswerPlace, now: Double
   ) -> HeadDecision {
-    if framing == .closeDelimited, !settings.acceptsUnframed {
+    let isUnframed = framing == .closeDelimited && !settings.acceptsUnframed && !place.isSecure
+    // What is there already is worth more than an answer that cannot be trusted to its end.
+    if isUnframed, resumed != nil || resource?.startedInRanges == true {
       slots[connection].refuse(.unframed)
       return .stop
     }
     let identity = Identity(head: head, length: length)
     if phase == .learning {
-      if let change = resumed?.change(identity) {
-        slots[connection].refuse(.changed(change))
-        return .stop
-      }
-      learn(identity, head: head, honoursRanges: false, framing: framing)
+      if let objection = objection(to: identity, head: head, connection: connection) { return objection }
+      learn(identity, head: head, honoursRanges: false, framing: framing, place: place)
       // The stream brings every byte, also those that are there: they are dropped where they are written.
       scheduler = nil
       phase = .stream
     }
+    noteAccepted(connection, now: now)
     _ = slots[connection].accept(bodyLength: length, now: now)
     streamPosition = 0
+    streamIsUnframed = isUnframed
     return .take(offset: 0)
   }
 
-  private mutating func acceptEmpty(head: ResponseHead, connection: Int) -> HeadDecision {
+  private mutating func noteAccepted(_ connection: Int, now: Double) {
+    if renewing == connection, slots[connection].request?.asksOriginal == true {
+      renewed(by: connection, now: now)
+    }
+  }
+
+  private mutating func acceptEmpty(
+    head: ResponseHead, connection: Int, place: AnswerPlace
+  ) -> HeadDecision {
     if phase == .learning {
-      learn(Identity(head: head, length: 0), head: head, honoursRanges: true, framing: .length)
+      learn(
+        Identity(head: head, length: 0), head: head, honoursRanges: true, framing: .length, place: place)
       scheduler = Scheduler(grid: ChunkGrid(length: 0), present: ByteRangeSet(), policy: settings.policy)
       phase = .ranges
     }
@@ -99,10 +165,11 @@ extension TransferMachine {
   }
 
   private mutating func learn(
-    _ identity: Identity, head: ResponseHead, honoursRanges: Bool, framing: Framing
+    _ identity: Identity, head: ResponseHead, honoursRanges: Bool, framing: Framing, place: AnswerPlace
   ) {
     resource = RemoteResource(
-      identity: identity, honoursRanges: honoursRanges, framing: framing,
-      suggestedName: head.headers["Content-Disposition"].flatMap(ContentDisposition.fileName))
+      identity: ignoresTags ? identity.withoutTag : identity, honoursRanges: honoursRanges, framing: framing,
+      suggestedName: head.headers["Content-Disposition"].flatMap(ContentDisposition.fileName),
+      isPage: head.isPage, place: place.source)
   }
 }

@@ -2,8 +2,9 @@
 
 /// The decisions of one download, from the first request to the last byte received: events in, actions out.
 ///
-/// Phases and their legal successors: learning → ranges, stream, complete, failed · ranges → complete, failed ·
-/// stream → learning (after a start over), complete, failed · complete → ranges (when bytes prove damaged).
+/// Phases and their legal successors: learning → ranges, stream, complete, failed · ranges → stream, complete,
+/// failed · stream → complete, failed · complete → ranges (when bytes prove damaged) · any but complete and
+/// failed → startingOver → learning. An open ``confirmation`` holds up whichever phase it is.
 /// Time, dice and the wall clock come as arguments. Its owner reports every event of a connection in order.
 package struct TransferMachine: Sendable {
   enum Phase: Sendable, Equatable { case learning, ranges, stream, startingOver, complete, failed }
@@ -24,9 +25,40 @@ package struct TransferMachine: Sendable {
   var lastFailure: TransferFailure?
   /// First answers that made no sense.
   var brokenAnswers = 0
-  /// The first request goes without a Range field: the answer to one with it made no sense.
+  /// No request carries a Range field: the answers to those with it made no sense.
   var avoidsRanges = false
+  /// Answers in a row that were not the part asked for.
+  var rangeStrikes = 0
+  /// Whether leases carry a condition. Not where the server was seen to mishandle them.
+  var usesConditions = true
+
+  // Doubts about the generation: see TransferMachine+Doubts.
+  var confirmation: Confirmation?
+  /// Since the last new byte.
+  var confirmations = 0
+  /// How often the file has changed.
+  var changes = 0
+  /// Entity tags were seen to differ for one and the same file.
+  var ignoresTags = false
+  /// An answer that has the validator of the earlier run, in full.
+  var proven: Identity?
+  /// What other backends call the file.
+  var strangers: [Identity] = []
+  /// The generation before this one.
+  var former: Identity?
+
+  // Links that run out: see TransferMachine+Fallbacks.
+  /// The connection that asks the original URL for a new link; the others wait.
+  var renewing: Int?
+  var renewals = 0
+  var renewedAt: Double?
+  var hasGainedSinceRenewal = false
+  /// The original URL said no as well.
+  var isRenewalRefused = false
+
   var streamPosition = 0
+  /// The stream ends where its connection does, and nothing tells that from a cut.
+  var streamIsUnframed = false
   /// The end of what the stream has brought in any attempt.
   var streamBest = 0
   var pending: [TransferAction] = []
@@ -59,7 +91,11 @@ package struct TransferMachine: Sendable {
 
   /// Whether bytes of this download can be kept for a later run.
   package func canResume(hasTrustedDigest: Bool) -> Bool {
-    guard let resource, resource.honoursRanges, resource.length != nil else { return false }
+    guard let resource, resource.length != nil else { return false }
+    // One stream that took over from ranges leaves the account of them as it was.
+    guard resource.honoursRanges || resource.startedInRanges else { return false }
+    // The tag is what was stored, and it will differ.
+    if ignoresTags, !hasTrustedDigest { return false }
     return resource.identity.tier(hasTrustedDigest: hasTrustedDigest).canResume
   }
 
@@ -67,21 +103,33 @@ package struct TransferMachine: Sendable {
 
   /// Everything that is due at `now`. To be called after each batch of events and every tenth of a second.
   package mutating func advance(now: Double) -> [TransferAction] {
-    switch phase {
-    case .learning:
-      if slots[0].isFree(at: now) { request(0, range: firstRange, now: now) }
-    case .stream:
-      if slots[0].isFree(at: now) {
-        streamPosition = 0
-        request(0, range: nil, now: now)
-      }
-    case .ranges: advanceRanges(now: now)
-    case .startingOver, .complete, .failed: break
+    if let confirmation, isFetching {
+      advanceConfirmation(confirmation, now: now)
+    } else {
+      advancePhase(now: now)
     }
     cancelSilent(now: now)
     defer { pending.removeAll() }
     return pending
   }
+
+  private mutating func advancePhase(now: Double) {
+    switch phase {
+    case .learning:
+      if slots[0].isFree(at: now) { request(0, range: firstRange, now: now) }
+    case .stream:
+      let index = renewing ?? 0
+      if slots[index].isFree(at: now), !slots.contains(where: \.isBusy) {
+        streamPosition = 0
+        request(index, range: nil, now: now)
+      }
+    case .ranges: advanceRanges(now: now)
+    case .startingOver, .complete, .failed: break
+    }
+  }
+
+  /// Whether answers are of use.
+  var isFetching: Bool { phase == .learning || phase == .ranges || phase == .stream }
 
   private var firstRange: ByteRange? {
     if avoidsRanges { return nil }
@@ -93,6 +141,8 @@ package struct TransferMachine: Sendable {
 
   private mutating func advanceRanges(now: Double) {
     guard scheduler != nil else { return }
+    // One asks for a new link, the others wait for it.
+    let candidates = renewing.map { $0..<$0 + 1 } ?? slots.indices
     scheduler?.measure(now: now)
     let receiving = slots.count { $0.isReceiving }
     budget.measure(
@@ -100,7 +150,8 @@ package struct TransferMachine: Sendable {
     // One that waits before it tries again keeps its place: the others would only fail in its stead. And
     // where nothing has come since, nobody asks before the wait is over.
     var taken = failures.isPausing(at: now) ? slots.count : slots.count { !$0.isFree(at: now) }
-    for index in slots.indices where taken < budget.allowed && slots[index].isFree(at: now) {
+    if renewing != nil { taken = 0 }
+    for index in candidates where taken < budget.allowed && slots[index].isFree(at: now) {
       guard let lease = scheduler?.next(connection: index, connections: budget.allowed, now: now) else {
         break
       }
@@ -111,8 +162,17 @@ package struct TransferMachine: Sendable {
   }
 
   private mutating func request(_ index: Int, range: ByteRange?, now: Double) {
-    slots[index].begin(asking: range, now: now)
-    pending.append(.request(connection: index, range: range))
+    var request = PartRequest(range: range)
+    if phase == .ranges, usesConditions, renewing != index { request.condition = condition }
+    request.asksOriginal = renewing == index
+    slots[index].begin(request, renewals: renewals, now: now)
+    pending.append(.request(connection: index, request))
+  }
+
+  /// What leases are bound to. None where the validator could not be sent back as it came.
+  private var condition: Validator? {
+    guard let validator = resource?.identity.strongest, validator.conditionLine != nil else { return nil }
+    return validator
   }
 
   private mutating func cancelSilent(now: Double) {
@@ -120,10 +180,16 @@ package struct TransferMachine: Sendable {
       slots[index].cancel(afterSilence: Int(settings.silenceSeconds))
       pending.append(.cancel(connection: index))
     }
+    // Not noted when they were given up: some may have ended by themselves since.
+    for index in slots.indices where isFetching && slots[index].isToBeEnded {
+      slots[index].cancel(afterSilence: 0)
+      pending.append(.cancel(connection: index))
+    }
   }
 
   mutating func complete() {
     phase = .complete
+    confirmation = nil
     pending.append(.complete)
   }
 
@@ -135,7 +201,7 @@ package struct TransferMachine: Sendable {
 
   // MARK: Events
 
-  /// The owner has thrown everything away after ``TransferAction/startOver(why:)``; no request is under way.
+  /// The owner has thrown everything away after ``TransferAction/startOver(_:)``; no request is under way.
   package mutating func restarted(now: Double) {
     // Who has to wait still has to. And the best of all attempts stays: one that gets no further than an
     // earlier one has brought nothing.
@@ -146,6 +212,12 @@ package struct TransferMachine: Sendable {
     scheduler = nil
     resource = nil
     resumed = nil
+    confirmation = nil
+    proven = nil
+    strangers = []
+    rangeStrikes = 0
+    usesConditions = true
+    renewing = nil
     // `streamBest` stays: what an earlier attempt has brought already is no progress.
     streamPosition = 0
   }
@@ -157,9 +229,8 @@ package struct TransferMachine: Sendable {
     pending.removeAll { $0 == .complete }
     guard scheduler != nil else {
       // One stream of the whole file: it has passed these bytes, or drops them because they seemed to be there.
-      phase = .startingOver
-      pending.append(.startOver(why: "damaged on the disk, and the server cannot send a part of the file"))
-      return
+      let why = "damaged on the disk, and the server cannot send a part of the file"
+      return startOver(TransferFailure(.brokenProtocol, why))
     }
     for range in ranges { scheduler?.lose(range) }
     guard phase == .complete else { return }
@@ -188,6 +259,10 @@ package struct TransferMachine: Sendable {
     } else {
       wanted = scheduler?.received(allowed, connection: connection) ?? 0
       if wanted > 0 { failures.progressed() }
+    }
+    if wanted > 0 {
+      confirmations = 0
+      if slots[connection].renewals == renewals { hasGainedSinceRenewal = true }
     }
     receivedBytes += wanted
     guard wanted == count else { return (wanted, false) }

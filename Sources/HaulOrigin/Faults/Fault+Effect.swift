@@ -47,6 +47,8 @@ extension Fault {
     switch self {
     case .shiftedContentRange(let distance):
       plan.answer(range.shifted(by: distance), of: length)
+    case .blockAligned(let block):
+      plan.answer(range.lowerBound / max(1, block) * max(1, block)..<range.upperBound, of: length)
     case .shiftedBody(let distance):
       plan.segments = [.content(range.shifted(by: distance))]
     case .wrongTotal(let total):

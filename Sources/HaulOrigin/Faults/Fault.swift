@@ -36,6 +36,8 @@ package enum Fault: Sendable {
   case ignoreConditions
   /// A 206 of another range, `by` bytes further (or back): Content-Range and body agree with each other.
   case shiftedContentRange(by: Int)
+  /// A 206 that begins at the border of a block of so many bytes, at or before what was asked for.
+  case blockAligned(Int)
   /// The bytes of another range, `by` bytes further, under the right headers.
   case shiftedBody(by: Int)
   /// A wrong total in Content-Range; nil for `*`.

@@ -10,6 +10,9 @@ private struct Row: Sendable, CustomTestStringConvertible {
   var known: Identity? = Row.tagged
   var stored: Int?
   var acceptsWhole = false
+  var isConditional = false
+  var ignoresTags = false
+  var refusesPages = false
   let head: ResponseHead
   let verdict: ResponseVerdict
 
@@ -77,9 +80,41 @@ struct ResponseVerdictTests {
   }
 
   private func verdict(_ row: Row) -> ResponseVerdict {
-    Expectation(
-      asked: row.asked, known: row.known, storedLength: row.stored, acceptsWhole: row.acceptsWhole, now: 5
-    ).judge(row.head)
+    var expectation = Expectation(
+      asked: row.asked, known: row.known, storedLength: row.stored, acceptsWhole: row.acceptsWhole, now: 5)
+    expectation.isConditional = row.isConditional
+    expectation.ignoresTags = row.ignoresTags
+    expectation.refusesPages = row.refusesPages
+    return expectation.judge(row.head)
+  }
+
+  @Test("a condition that failed is one only where a condition was sent")
+  func conditionFailed() {
+    check(Row(name: "sent", isConditional: true, head: response(412), verdict: .conditionFailed))
+    check(Row(name: "not sent", head: response(412), verdict: .refused(status: 412)))
+  }
+
+  @Test("a tag that says nothing is no change, another length or date still is")
+  func ignoresTags() {
+    let monday = "Mon, 07 Nov 1994 08:49:37 GMT"
+    let known = Identity(length: 1000, etag: nil, lastModified: monday, lastModifiedIsStrong: true)
+    func row(_ date: String?, total: Int, _ verdict: ResponseVerdict) -> Row {
+      let fields = [("Last-Modified", date)].compactMap { name, value in value.map { (name, $0) } }
+      return Row(
+        name: "x", known: known, ignoresTags: true,
+        head: partial("bytes 100-199/\(total)", length: "100", fields), verdict: verdict)
+    }
+    check(row(monday, total: 1000, exact))
+    check(row(monday, total: 1001, .changed(.length(was: 1000, is: 1001))))
+    check(row(nil, total: 1000, .changed(.lastModified(was: monday, is: nil))))
+  }
+
+  @Test("a page whole where the file is none is refused before it is taken for another version")
+  func pages() {
+    checkBroken(
+      Row(
+        name: "login", acceptsWhole: true, refusesPages: true,
+        head: response(200, [("Content-Type", "text/html"), ("Content-Length", "77")]), verdict: .broken("")))
   }
 
   @Test("a length that no file can have is no matter of trying again", arguments: [(1 << 62) + 1, Int.max])
@@ -148,6 +183,15 @@ private let taken: [Row] = [
     name: "one byte", head: partial("bytes 100-100/1000", length: "1"),
     verdict: .partial(ByteRange(100, 101), total: 1000)),
   Row(
+    name: "begins before", head: partial("bytes 0-199/1000", length: "200"),
+    verdict: .partial(ByteRange(100, 200), total: 1000, overlap: 100)),
+  Row(
+    name: "begins before and ends before", head: partial("bytes 99-198/1000", length: "100"),
+    verdict: .partial(ByteRange(100, 199), total: 1000, overlap: 1)),
+  Row(
+    name: "a page where the file is one",
+    head: partial("bytes 100-199/1000", length: "100", [("Content-Type", "text/html")]), verdict: exact),
+  Row(
     name: "longer, of which only what was asked for counts",
     head: partial("bytes 100-999/1000", length: "900"), verdict: exact),
   Row(
@@ -185,8 +229,7 @@ private let brokenParts: [Row] =
       partial("bytes 100-199/1000", length: "100", [("Content-Type", "multipart/byteranges; boundary=x")])
     ),
     ("encoded", partial("bytes 100-199/1000", length: "100", [("Content-Encoding", "gzip")])),
-    ("begins before", partial("bytes 0-199/1000", length: "200")),
-    ("begins before, same count", partial("bytes 99-198/1000", length: "100")),
+    ("begins and ends before", partial("bytes 0-99/1000", length: "100")),
     ("begins behind", partial("bytes 101-199/1000", length: "99")),
     ("ends before it begins", partial("bytes 100-99/1000", length: "0")),
     ("ends at the total", partial("bytes 100-1000/1000", length: "901")),
@@ -206,6 +249,15 @@ private let brokenParts: [Row] =
     ),
   ].map { (row: (String, ResponseHead)) in Row(name: row.0, head: row.1, verdict: .broken("")) }
   + [
+    Row(
+      name: "begins too far before", asked: ByteRange(2 << 20, 3 << 20), known: nil,
+      head: response(
+        206, [("Content-Range", "bytes 0-\((3 << 20) - 1)/\(3 << 20)"), ("Content-Length", "\(3 << 20)")]),
+      verdict: .broken("")),
+    Row(
+      name: "a page where the file is none", refusesPages: true,
+      head: partial("bytes 100-199/1000", length: "100", [("Content-Type", "Text/HTML; charset=x")]),
+      verdict: .broken("")),
     Row(
       name: "no range was asked for", asked: nil, head: partial("bytes 100-199/1000", length: "100"),
       verdict: .broken("")),

@@ -112,7 +112,7 @@ struct SimulatedWorld {
   private mutating func advance() {
     for action in machine.advance(now: now) {
       switch action {
-      case .request(let connection, let range): request(connection, range)
+      case .request(let connection, let asked): request(connection, asked.range)
       case .cancel(let connection):
         if exchanges[connection] == nil { fault("connection \(connection) is idle and was cancelled") }
         end(connection, .stopped)
@@ -209,7 +209,8 @@ struct SimulatedWorld {
       head = content(&exchange)
     }
     switch machine.judge(head, connection: connection, now: now, wallClock: 1000) {
-    case .take(let offset):
+    case .take(let offset, let skip):
+      exchange.position += skip
       if head.status != 200 && head.status != 206 { fault("\(head.status) is taken") }
       if offset != exchange.position {
         fault("bytes of \(exchange.position) are taken for those of \(offset)")

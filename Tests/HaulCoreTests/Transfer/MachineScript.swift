@@ -9,6 +9,8 @@ struct MachineScript {
   var dice = 0.5
   /// Requests that are under way, by connection; the inner nil is one without a Range field.
   private(set) var requests: [Int: ByteRange?] = [:]
+  /// The same in full, those that have ended included.
+  private(set) var sent: [Int: PartRequest] = [:]
   /// Every request there was.
   private(set) var asked: [ByteRange?] = []
   private(set) var completions = 0
@@ -26,16 +28,18 @@ struct MachineScript {
     now += seconds
     for action in machine.advance(now: now) {
       switch action {
-      case .request(let connection, let range):
-        requests[connection] = range
-        asked.append(range)
+      case .request(let connection, let request):
+        requests[connection] = request.range
+        sent[connection] = request
+        asked.append(request.range)
       case .cancel(let connection):
         cancels += 1
         end(connection, .stopped, advances: false)
-      case .startOver(let why):
-        startOvers.append(why)
+      case .startOver(let failure):
+        startOvers.append(failure.message)
         requests = [:]
         machine.restarted(now: now)
+        return advance()
       case .complete: completions += 1
       case .fail(let failure):
         self.failure = failure
@@ -50,8 +54,10 @@ struct MachineScript {
     while now < end, !isDone(self) { advance(0.1) }
   }
 
-  mutating func head(_ connection: Int, _ head: ResponseHead) -> HeadDecision {
-    machine.judge(head, connection: connection, now: now, wallClock: 1000)
+  mutating func head(
+    _ connection: Int, _ head: ResponseHead, place: AnswerPlace = AnswerPlace()
+  ) -> HeadDecision {
+    machine.judge(head, connection: connection, place: place, now: now, wallClock: 1000)
   }
 
   /// Bytes of a body, as many as are wanted.
@@ -70,13 +76,17 @@ struct MachineScript {
   }
 
   /// Answers a connection with a head that is not taken, and ends its request.
-  mutating func refuse(_ connection: Int, _ head: ResponseHead, advances: Bool = true) {
-    _ = self.head(connection, head)
+  mutating func refuse(
+    _ connection: Int, _ head: ResponseHead, place: AnswerPlace = AnswerPlace(), advances: Bool = true
+  ) {
+    _ = self.head(connection, head, place: place)
     end(connection, .stopped, advances: advances)
   }
 
   /// Answers a connection's request with exactly what it asked for, up to its body.
-  mutating func accept(_ connection: Int, of total: Int, _ more: [(String, String)] = [("ETag", "\"a\"")]) {
+  mutating func accept(
+    _ connection: Int, of total: Int, _ more: [(String, String)] = [("ETag", "\"a\"")]
+  ) {
     guard case .some(.some(let range)) = requests[connection] else { return }
     _ = head(connection, part(ByteRange(range.lower, min(range.upper, total)), of: total, more))
   }

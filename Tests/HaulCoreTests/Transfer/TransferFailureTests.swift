@@ -295,9 +295,12 @@ struct TransferFailureTests {
     response(206, [("Content-Type", "multipart/byteranges; boundary=x")]),
   ]
 
-  @Test("a first answer without sense is asked again without a range", arguments: nonsense)
+  @Test("a first answer without sense, twice, is asked again without a range", arguments: nonsense)
   func avoidsRanges(_ head: ResponseHead) {
     var script = MachineScript()
+    script.refuse(0, head)
+    script.run(1) { !$0.requests.isEmpty }
+    #expect(script.requests[0] == ByteRange(0, 4 * mib))
     script.refuse(0, head)
     #expect(script.requests[0] == .some(nil))
     #expect(script.head(0, response(200, [("Content-Length", "10")])) == .take(offset: 0))
@@ -383,15 +386,7 @@ struct TransferFailureTests {
     #expect(broken < 12, "60 s")
   }
 
-  @Test("another generation on any connection ends everything")
-  func changes() {
-    var script = running(4, receiving: 3)
-    #expect(script.head(3, part(ByteRange(12 * mib, 16 * mib), of: 1000 * mib, [("ETag", "\"b\"")])) == .stop)
-    script.end(3, .stopped)
-    #expect(script.failure?.kind == .changed)
-  }
-
-  @Test("no means no", arguments: [401, 404, 407, 410, 412, 451])
+  @Test("no means no", arguments: [401, 404, 407, 410, 451])
   func refused(_ status: Int) {
     var script = running(4, receiving: 3)
     script.refuse(3, response(status))

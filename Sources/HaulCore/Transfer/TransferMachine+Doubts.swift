@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An answer that speaks of another generation: a changed file, another backend, or tags that say nothing.
+extension TransferMachine {
+  /// So often the question is put without a new byte in between. A server that gives several versions in turn
+  /// brings it up again and again.
+  static let mostConfirmations = 8
+  /// The first bytes are asked for, no more: only the head of the answer counts.
+  static let probeRange = ByteRange(0, 1024)
+
+  /// Whether an answer belongs to the generation that is being fetched; nil where nothing speaks against it.
+  func change(in identity: Identity) -> ResourceChange? {
+    let seen = ignoresTags ? identity.withoutTag : identity
+    if let known = resource?.identity { return known.change(to: seen) }
+    guard let resumed else { return nil }
+    if let length = identity.length, length != resumed.grid.length {
+      return .length(was: resumed.grid.length, is: length)
+    }
+    guard let change = resumed.change(identity) else { return nil }
+    // The stored tag is one of several; what came together with it decides.
+    if let proven, ignoresTags { return proven.withoutTag.change(to: seen) }
+    return change
+  }
+
+  /// Sees to what a suspicious answer means. Its lease is missing again.
+  mutating func suspect(
+    _ change: ResourceChange, _ identity: Identity, connection: Int, now: Double, dice: Double
+  ) {
+    let failure = TransferFailure(.changed, change.description)
+    // The question is out already; its answer will tell.
+    guard confirmation == nil else { return }
+    if let former, former.change(to: identity) == nil, let known = resource?.identity,
+      known.differsOnlyInTag(from: identity)
+    {
+      // The generation that was given up is back with everything but the tag: there was no change at all.
+      return ignoreTags(now: now)
+    }
+    // Known to be another backend's: asked again, another one may answer. But not for ever.
+    if strangers.contains(where: { $0.change(to: identity) == nil }), failures.count < 2 {
+      return retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
+    }
+    confirmations += 1
+    guard confirmations <= Self.mostConfirmations else {
+      let why = "the server gives several versions of the file in turn (\(change.description))"
+      return fail(TransferFailure(.changed, why))
+    }
+    confirmation = Confirmation(connection: connection, change: change, suspect: identity)
+    retryCount += 1
+  }
+
+  /// Asks the next fresh connection, once the slot is free.
+  mutating func advanceConfirmation(_ confirmation: Confirmation, now: Double) {
+    let index = confirmation.connection
+    guard slots[index].isFree(at: now) else { return }
+    let request = PartRequest(range: avoidsRanges ? nil : Self.probeRange, isFresh: true)
+    slots[index].begin(request, isProbe: true, renewals: renewals, now: now)
+    pending.append(.request(connection: index, request))
+  }
+
+  /// Judges the answer to the question what the file is now.
+  mutating func judgeProbe(_ head: ResponseHead, connection: Int, wallClock: Int) -> HeadDecision {
+    var expectation = Expectation(
+      asked: slots[connection].asked, known: nil, acceptsWhole: true, now: wallClock)
+    expectation.refusesPages = refusesPages
+    switch expectation.judge(head) {
+    case .partial, .whole, .empty:
+      slots[connection].refuse(.identity(Identity(head: head)))
+      return head.status == 200 ? .stop : .discard
+    case .broken where head.status == 416 && Identity(head: head).length != nil:
+      slots[connection].refuse(.identity(Identity(head: head)))
+      return .discard
+    case .redirect(let location):
+      return .redirect(location: location)
+    case .limited(let status, let retryAfter):
+      slots[connection].refuse(.limited(status: status, retryAfter: retryAfter, isExtra: false))
+      return .discard
+    case .refused(let status):
+      slots[connection].refuse(.refused(status: status, isExtra: false, isRenewable: false))
+      return .discard
+    case .broken(let reason):
+      slots[connection].refuse(.broken(reason))
+      return .stop
+    case .changed, .conditionFailed:
+      slots[connection].refuse(.broken("an answer to another question"))
+      return .stop
+    }
+  }
+
+  /// Takes the answer of one fresh connection.
+  mutating func heard(_ identity: Identity, connection: Int, now: Double, dice: Double) {
+    guard var open = confirmation else { return }
+    let outcome = open.heard(identity, isOld: change(in: identity) == nil)
+    guard let outcome else {
+      confirmation = open
+      return
+    }
+    confirmation = nil
+    switch outcome {
+    case .oldIsBack(let old): otherBackend(open.suspect, old: old, now: now)
+    case .changed: changed(open.change)
+    case .disagreement(let answers): disagreement(open, answers, connection: connection, now: now, dice: dice)
+    }
+  }
+
+  private mutating func otherBackend(_ suspect: Identity, old: Identity, now: Double) {
+    let known = resource?.identity ?? old
+    proven = proven ?? old
+    if known.differsOnlyInTag(from: suspect) {
+      ignoreTags(now: now)
+    } else {
+      strangers.append(suspect)
+    }
+  }
+
+  private mutating func disagreement(
+    _ open: Confirmation, _ answers: [Identity], connection: Int, now: Double, dice: Double
+  ) {
+    let all = answers + [open.suspect]
+    if let known = resource?.identity, all.allSatisfy(known.differsOnlyInTag) {
+      return ignoreTags(now: now)
+    }
+    if resource == nil, answers.allSatisfy(answers[0].differsOnlyInTag) {
+      // Of an earlier run only the tag is known, and this server makes up a new one for each answer.
+      ignoresTags = true
+      return changed(open.change)
+    }
+    let why = "the server gives several versions of the file in turn (\(open.change.description))"
+    retry(TransferFailure(.changed, why), connection: connection, retryAfter: nil, now: now, dice: dice)
+  }
+
+  /// Goes down a tier: from here on length and Last-Modified have to do.
+  private mutating func ignoreTags(now: Double) {
+    ignoresTags = true
+    usesConditions = false
+    resource?.identity.etag = nil
+    guard let identity = resource?.identity, identity.lastModified == nil, !settings.hasTrustedDigest else {
+      return
+    }
+    // Nothing stays the same from answer to answer but the length: only one answer belongs together for sure.
+    if phase == .ranges { fallBack("the server's ETags differ from answer to answer, and it gives no date") }
+  }
+
+  /// Everybody agrees: the file is another one now.
+  private mutating func changed(_ change: ResourceChange) {
+    if let resumed, !resumed.isSameSource {
+      return fail(TransferFailure(.otherFile, change.description))
+    }
+    guard settings.restartsOnChange else { return fail(TransferFailure(.changed, change.description)) }
+    changes += 1
+    guard changes == 1 else {
+      return fail(TransferFailure(.changed, "the file is being modified: \(change.description)"))
+    }
+    former = resource?.identity
+    startOver(TransferFailure(.changed, "the file has changed on the server: \(change.description)"))
+  }
+}
