@@ -95,7 +95,8 @@ let package = Package(
     .testTarget(
       name: "HaulOriginTests", dependencies: ["HaulOrigin", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "HaulCommandTests", dependencies: ["HaulCommand", "Haul", "HaulOrigin", "TestSupport"],
+      name: "HaulCommandTests",
+      dependencies: ["HaulCommand", "Haul", "HaulCore", "HaulDigest", "HaulOrigin", "TestSupport"],
       exclude: ["Snapshots"], swiftSettings: strict),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]

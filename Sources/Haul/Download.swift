@@ -91,6 +91,10 @@ public enum DownloadNotice: Sendable, Equatable {
   case discarding(bytes: Int, why: String)
   /// Everything is fetched again.
   case startingOver(why: String)
+  /// An answer of so many bytes did not have its own Content-Digest, and they are fetched again.
+  case wrongAnswer(bytes: Int)
+  /// The digest that was given is one that can be forged.
+  case weakChecksum(Checksum.Algorithm)
   /// Chunks on the disk did not have their sums and are fetched again.
   case damagedChunks(count: Int)
 }

@@ -57,7 +57,7 @@ public struct DownloadError: Error, Sendable, Equatable, CustomStringConvertible
     public var canResume: Bool
   }
 
-  init(_ code: Code, _ message: String, kept: Kept? = nil, advice: String? = nil) {
+  package init(_ code: Code, _ message: String, kept: Kept? = nil, advice: String? = nil) {
     self.code = code
     self.message = message
     self.kept = kept

@@ -16,9 +16,8 @@ public struct DownloadRequest: Sendable {
   public var url: String
   /// Where the bytes go.
   public var output: Output
-  /// The SHA-256 that the file must have, as 64 hexadecimal digits in either case, from somewhere other than
-  /// the server that is asked.
-  public var sha256: String?
+  /// The digest that the file must have, from somewhere other than the server that is asked.
+  public var checksum: Checksum?
   /// Further header lines, "Name: value". They go to the URL's own origin only, never along a redirect to
   /// another one.
   public var headers: [String]
@@ -40,14 +39,24 @@ public struct DownloadRequest: Sendable {
 
   /// Describes a download. Nothing is checked here: ``Downloader/start(_:)`` reports what is wrong.
   public init(
-    url: String, output: Output = .directory("."), sha256: String? = nil, headers: [String] = [],
+    url: String, output: Output = .directory("."), checksum: Checksum? = nil, headers: [String] = [],
     options: DownloadOptions = DownloadOptions()
   ) {
     self.url = url
     self.output = output
-    self.sha256 = sha256
+    self.checksum = checksum
     self.headers = headers
     self.options = options
+  }
+
+  /// The same with a SHA-256 as 64 hexadecimal digits in either case.
+  public init(
+    url: String, output: Output = .directory("."), sha256: String?, headers: [String] = [],
+    options: DownloadOptions = DownloadOptions()
+  ) {
+    self.init(
+      url: url, output: output, checksum: sha256.map { Checksum(.sha256, hex: $0) }, headers: headers,
+      options: options)
   }
 }
 
@@ -59,6 +68,17 @@ public struct DownloadOptions: Sendable {
     case automatic
     /// This many, 1 ... 256.
     case fixed(Int)
+  }
+
+  /// What is made of the digests that a server itself declares for the whole file (`Repr-Digest`, `Digest`,
+  /// `X-Linked-Etag`, `x-amz-checksum-sha256`, `x-goog-hash`) or for one answer (`Content-Digest`).
+  public enum ServerDigests: Sendable, Equatable {
+    /// They are compared where they came over https, if a digest is computed at all.
+    case automatic
+    /// They are compared, over http too.
+    case used
+    /// Nobody looks at them.
+    case ignored
   }
 
   /// How many connections are kept busy.
@@ -76,6 +96,9 @@ public struct DownloadOptions: Sendable {
   public var isDurable = true
   /// Whether the SHA-256 is computed while the file arrives. Always done where a digest was given.
   public var computesDigest = true
+  /// What is made of digests that the server declares. Where ``DownloadRequest/checksum`` is given, only that
+  /// decides about the whole file.
+  public var serverDigests: ServerDigests = .automatic
   /// Replace a file that is there, and start over a partial that belongs to another source.
   public var overwrites = false
   /// Accept a body whose end cannot be told from a cut connection.
@@ -88,6 +111,8 @@ public struct DownloadOptions: Sendable {
   /// Go on from what an earlier run left although the server gives no validator, so that nobody can tell
   /// whether it is still the same file. Only its length is compared.
   public var forcesResume = false
+  /// A longer file is an error, in bytes: for texts that are read into memory.
+  package var mostBytes: Int?
   /// How long an interruption waits for the disk, in seconds. Only tests have more of it.
   package var stopPatience = 2.0
   /// The User-Agent field.

@@ -2,10 +2,15 @@
 
 /// A file that is complete under its final name.
 public struct DownloadResult: Sendable, Equatable {
-  /// What its SHA-256 is worth.
+  /// What its digest is worth.
   public enum DigestStatus: Sendable, Equatable {
-    /// Equal to the digest that was given.
+    /// Its SHA-256 or SHA-512 is the one that was given.
     case verified
+    /// Its SHA-256 or SHA-512 is the one that the server itself declares in the header field `field`.
+    case matchesServer(field: String)
+    /// Its SHA-1 or MD5 is the one that was given or, where `field` is not nil, that the server declares. No
+    /// accident, but no proof against forgery.
+    case matchesWeak(field: String?)
     /// Only computed: it says what has arrived, not that it is right.
     case computed
     /// Not even computed, as was asked for.
@@ -18,7 +23,9 @@ public struct DownloadResult: Sendable, Equatable {
   public var length: Int
   /// Its SHA-256 in lower-case hexadecimal digits, or nil where none was computed.
   public var sha256: String?
-  /// What that digest is worth.
+  /// The digest that was compared and found equal, or nil where nothing was compared.
+  public var checksum: Checksum?
+  /// What the digest is worth.
   public var digestStatus: DigestStatus
   /// Bytes that came over the network in this run, in bytes.
   public var receivedBytes: Int

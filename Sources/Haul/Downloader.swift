@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HaulCore
 package import HaulDisk
 internal import HaulTransport
 private import Synchronization
@@ -54,6 +55,9 @@ public final class Downloader: Sendable {
     let download = Download { mail.post(.cancel, to: id) }
     do throws(DownloadError) {
       let plan = try DownloadPlan(request)
+      if let wanted = plan.wanted, !wanted.isStrong {
+        download.notice(.weakChecksum(.init(wanted.algorithm)))
+      }
       mail.post(
         .start(
           DriverSetup(

@@ -6,7 +6,7 @@ package import HaulCore
 /// One running digest of libcrypto. Belongs to one thread at a time.
 package final class Digest {
   private let context: OpaquePointer
-  private let algorithm: DigestAlgorithm
+  fileprivate let algorithm: DigestAlgorithm
 
   package init(_ algorithm: DigestAlgorithm) throws(DigestError) {
     guard let context = EVP_MD_CTX_new() else { throw .unsupported(algorithm) }
@@ -57,6 +57,18 @@ package final class Digest {
     return output
   }
 
+  /// Whether libcrypto offers it here: its FIPS mode knows no MD5.
+  package static func isOffered(_ algorithm: DigestAlgorithm) -> Bool { (try? Digest(algorithm)) != nil }
+
+  /// One running digest for each of `algorithms`.
+  package static func of(_ algorithms: Set<DigestAlgorithm>) throws(DigestError) -> [Digest] {
+    var digests: [Digest] = []
+    for algorithm in DigestAlgorithm.allCases where algorithms.contains(algorithm) {
+      digests.append(try Digest(algorithm))
+    }
+    return digests
+  }
+
   private static func method(of algorithm: DigestAlgorithm) -> OpaquePointer? {
     switch algorithm {
     case .sha256: EVP_sha256()
@@ -64,5 +76,13 @@ package final class Digest {
     case .sha1: EVP_sha1()
     case .md5: EVP_md5()
     }
+  }
+}
+
+extension DigestSet {
+  /// Finishes running digests, once.
+  package init(finishing digests: [Digest]) {
+    self.init()
+    for digest in digests { self[digest.algorithm] = digest.finish() }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import HaulCore
+package import HaulCore
 
 #if canImport(Glibc)
 import Glibc
@@ -8,15 +8,17 @@ import Glibc
 import Darwin
 #endif
 
-/// The digest of a file that is there already.
+/// The digests of a file that is there already.
 package enum FileDigest {
-  /// Reads a whole regular file. Blocks: a thread of its own is the right place.
+  /// Reads a whole regular file once. Blocks: a thread of its own is the right place.
   /// - Throws: ``DigestError`` where it cannot be read to its end.
-  package static func sha256(ofFileAt path: String) throws(DigestError) -> (length: Int, sha256: [UInt8]) {
+  package static func compute(
+    _ algorithms: Set<DigestAlgorithm>, ofFileAt path: String
+  ) throws(DigestError) -> (length: Int, digests: DigestSet) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(offset: 0, code: errno) }
     defer { close(descriptor) }
-    let digest = try Digest(.sha256)
+    let digests = try Digest.of(algorithms)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
     defer { buffer.deallocate() }
     var length = 0
@@ -24,8 +26,9 @@ package enum FileDigest {
       let count = read(descriptor, buffer.baseAddress, buffer.count)
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw .unreadable(offset: length, code: errno) }
-      if count == 0 { return (length, digest.finish()) }
-      digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      if count == 0 { return (length, DigestSet(finishing: digests)) }
+      let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      for digest in digests { digest.update(piece) }
       length += count
     }
   }

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// How the work of a ``FrontierHasher`` ended.
 package enum HasherOutcome: Equatable, Sendable {
-  /// Every known sum was right, and this is the digest of the whole file.
-  case digest([UInt8])
+  /// Every known sum was right, and these are the digests of the whole file.
+  case digests(DigestSet)
   /// Every known sum was right; no digest was asked for.
   case checked
   case cancelled
@@ -19,17 +19,17 @@ package enum HasherOutcome: Equatable, Sendable {
 package final class FrontierHasher: Sendable {
   private let source: any PrefixSource
   private let grid: ChunkGrid?
-  private let algorithm: DigestAlgorithm?
+  private let algorithms: Set<DigestAlgorithm>
   private let passed = Atomic(0)
   private let started = Atomic(false)
 
   /// - Parameters:
   ///   - grid: nil while the length is unknown; sums are then not checked.
-  ///   - algorithm: nil to check sums only.
-  package init(source: any PrefixSource, grid: ChunkGrid?, algorithm: DigestAlgorithm?) {
+  ///   - algorithms: all are computed in the same pass; none to check sums only.
+  package init(source: any PrefixSource, grid: ChunkGrid?, algorithms: Set<DigestAlgorithm>) {
     self.source = source
     self.grid = grid
-    self.algorithm = algorithm
+    self.algorithms = algorithms
   }
 
   /// The bytes that were checked and hashed so far. Any thread may ask.
@@ -44,7 +44,7 @@ package final class FrontierHasher: Sendable {
 
   private func run() -> HasherOutcome {
     do {
-      let pass = try HashPass(source: source, grid: grid, algorithm: algorithm)
+      let pass = try HashPass(source: source, grid: grid, algorithms: algorithms)
       return try pass.run { self.passed.store($0, ordering: .relaxed) }
     } catch {
       return .failed(error)

@@ -5,7 +5,7 @@ internal import HaulCore
 /// One pass over a growing file from its first byte to its last. Belongs to one thread.
 ///
 /// A part is a whole chunk or, without a grid, what has come of one piece. A part of several pieces is hashed
-/// before its sum is known, so the digest is copied first and put back where the sum is wrong. To read the
+/// before its sum is known, so the digests are copied first and put back where the sum is wrong. To read the
 /// part twice instead would be slower, and would hash bytes that are not the ones that were checked.
 final class HashPass {
   /// Small enough to stay in a core's cache between the sum and the digest.
@@ -21,12 +21,13 @@ final class HashPass {
 
   private let source: any PrefixSource
   private let grid: ChunkGrid?
-  private var digest: Digest?
+  private var digests: [Digest]
   private let buffer: UnsafeMutableRawBufferPointer
 
-  init(source: any PrefixSource, grid: ChunkGrid?, algorithm: DigestAlgorithm?) throws(DigestError) {
-    digest = nil
-    if let algorithm { digest = try Digest(algorithm) }
+  init(
+    source: any PrefixSource, grid: ChunkGrid?, algorithms: Set<DigestAlgorithm>
+  ) throws(DigestError) {
+    digests = try Digest.of(algorithms)
     self.source = source
     self.grid = grid
     buffer = .allocate(byteCount: Self.pieceSize, alignment: Self.alignment)
@@ -46,7 +47,7 @@ final class HashPass {
       case .ready(let upTo):
         ready = upTo
       case .complete:
-        return digest.map { .digest($0.finish()) } ?? .checked
+        return digests.isEmpty ? .checked : .digests(DigestSet(finishing: digests))
       case .cancelled:
         return .cancelled
       case .wrongEnd(let end):
@@ -102,13 +103,13 @@ final class HashPass {
     return .ready(upTo: known)
   }
 
-  /// Reads `part` once, and keeps its bytes in the digest only if they have their sum or none is known.
+  /// Reads `part` once, and keeps its bytes in the digests only if they have their sum or none is known.
   private func take(_ part: ByteRange) throws(DigestError) -> Finding {
     let expected = grid.flatMap { source.sum(ofChunk: $0.index(at: part.lower)) }
-    if digest == nil && expected == nil { return .good }
+    if digests.isEmpty && expected == nil { return .good }
     let sum = expected.map { ChunkSum(seed: $0.seed) }
-    var untouched: Digest?
-    if let digest, sum != nil { untouched = try Digest(copying: digest) }
+    var untouched: [Digest] = []
+    if sum != nil { for digest in digests { untouched.append(try Digest(copying: digest)) } }
 
     var position = part.lower
     while position < part.upper {
@@ -118,11 +119,11 @@ final class HashPass {
       let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
       try source.read(into: piece, at: position)
       sum?.update(UnsafeRawBufferPointer(piece))
-      digest?.update(UnsafeRawBufferPointer(piece))
+      for digest in digests { digest.update(UnsafeRawBufferPointer(piece)) }
       position += count
     }
     guard let sum, let expected, sum.value != expected.value else { return .good }
-    digest = untouched
+    digests = untouched
     return .damaged
   }
 }

@@ -9,11 +9,11 @@ extension PartFile {
   /// - Parameters:
   ///   - grid: nil for an unknown length: then there is no manifest, and no sums. Ignored when adopting.
   ///   - header: what a manifest will say; its device and inode are filled in here. Nil: no manifest will be
-  ///     made, sums live in memory only. Ignored when adopting.
+  ///     made, sums live in memory only. When adopting only its expected digest counts.
   ///   - adopt: build on ``resume``. False: whatever is there is thrown away durably.
   /// - Throws: `.incomplete` where there is nothing to adopt; errors of the files.
   package func begin(grid: ChunkGrid?, header: ManifestHeader?, adopt: Bool) throws(DiskError) {
-    if adopt { return try adoptResume() }
+    if adopt { return try adoptResume(header) }
     try ledger.withLock { (ledger) throws(DiskError) in
       try insistHealthy(ledger, "begin")
       try discard(&ledger)
@@ -41,7 +41,7 @@ extension PartFile {
     if try disk.status(of: data).size > 0 { try disk.truncate(data, length: 0) }
   }
 
-  private func adoptResume() throws(DiskError) {
+  private func adoptResume(_ wanted: ManifestHeader?) throws(DiskError) {
     try ledger.withLock { (ledger) throws(DiskError) in
       try insistHealthy(ledger, "resume")
       guard let resume = ledger.resume, let manifest = ledger.manifest else {
@@ -49,6 +49,7 @@ extension PartFile {
       }
       ledger.flags = resume.flags.intersection(.mismatch)
       try makeAgree(&ledger, resume)
+      try renewHeader(&ledger, wanted)
       // A killed process may have left its last slot in the page cache only; what is adopted is called
       // durable.
       try sync(&ledger) { () throws(DiskError) in try disk.syncData(manifest.file) }
@@ -70,9 +71,18 @@ extension PartFile {
       try disk.truncate(manifest.file, length: manifest.layout.totalSize)
     }
     try writeBothSlots(&ledger, resume.marked)
-    guard !sameFile else { return }
-    ledger.manifest?.header.device = identity.device
-    ledger.manifest?.header.inode = identity.inode
+  }
+
+  /// Brings the header up to date where the data file or the digest is another one than it says.
+  private func renewHeader(
+    _ ledger: inout Ledger, _ wanted: ManifestHeader?
+  ) throws(DiskError) {
+    guard var header = ledger.manifest?.header else { return }
+    header.device = identity.device
+    header.inode = identity.inode
+    if let wanted { header.expectedDigest = wanted.expectedDigest }
+    guard header != ledger.manifest?.header else { return }
+    ledger.manifest?.header = header
     // One copy at a time, so that a torn one leaves the other.
     for offset in ManifestLayout.headerOffsets {
       guard let manifest = ledger.manifest else { return }

@@ -33,6 +33,11 @@ extension PartFile {
     state.signal { $0.cancelled = true }
   }
 
+  /// Lets waiters wait again, after ``cancelWaiters()`` and once nobody waits any more. Any thread.
+  package func admitWaiters() {
+    state.signal { $0.cancelled = false }
+  }
+
   /// Tells where a file of unknown length has ended. [any thread, once a generation]
   package func declareComplete(length: Int) {
     state.signal { $0.length = $0.grid?.length ?? length }

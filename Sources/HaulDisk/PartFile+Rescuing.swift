@@ -52,3 +52,24 @@ extension PartFile {
     state.signal { state in state.markProven(chunks.filter(state.sums.indices.contains)) }
   }
 }
+
+extension PartFile {
+  /// Counts the whole file as written: it was read back after ``prepareRescue()`` and has its digest. Nothing of
+  /// that is stored, only ``finish(mode:modified:overwrite:)`` may follow. [committer]
+  package func adoptProven() throws(DiskError) {
+    try ledger.withLock { (ledger) throws(DiskError) in
+      try insistHealthy(ledger, "finish")
+      guard let resume = ledger.resume else {
+        throw DiskError("finish", data.path, code: 0, kind: .incomplete, detail: "there is nothing to adopt")
+      }
+      let grid = resume.header.grid
+      ledger.resume = nil
+      state.signal { state in
+        state.begin(grid: grid, id: resume.header.id)
+        state.written.insert(grid.whole)
+        for chunk in 0..<grid.count { state.chunks[chunk] = true }
+        _ = state.moveFrontier()
+      }
+    }
+  }
+}

@@ -46,6 +46,24 @@ struct RealServerTests {
   struct Nginx {
     private let tests = RealServerTests()
 
+    @Test("what a server declares is compared by default over TLS, and over http only when asked")
+    func declared() throws {
+      let server = try NginxServer()
+      let folder = try TemporaryDirectory()
+      func run(_ url: String, _ more: String...) throws -> ChildProcess.Ended {
+        try HaulProcess.run([url, "-d", folder.path, "--cacert", server.certificate, "--overwrite"] + more)
+      }
+      try Files.write("abc", to: "\(server.root)/file.txt")
+      let words = "matches the server's digest (Repr-Digest)\n"
+      #expect(try run(server.secureURL("abc/file.txt")).output.hasSuffix(words))
+      #expect(try run(server.url("abc/file.txt"), "--checksum", "auto").output.hasSuffix(words))
+      #expect(try run(server.url("abc/file.txt")).output.hasSuffix(" computed\n"))
+      try Files.write("abd", to: "\(server.root)/file.txt")
+      let failed = try run(server.secureURL("abc/file.txt"))
+      #expect(failed.end == .exit(13) && failed.errors.contains("--checksum none"), "\(failed.errors)")
+      #expect(try run(server.secureURL("abc/file.txt"), "--checksum", "none").output.hasSuffix(" computed\n"))
+    }
+
     @Test("300 MB, plain and over TLS, and no certificate that nobody knows")
     func large() throws {
       let server = try NginxServer()

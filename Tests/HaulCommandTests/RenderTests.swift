@@ -80,13 +80,26 @@ struct RenderTests {
   @Test("the summary says what the digest is worth")
   func summary() {
     var result = DownloadResult(
-      path: "f", length: 2_000_000, sha256: "ab", digestStatus: .verified, receivedBytes: 1_000_000,
-      resumedBytes: 1_000_000, seconds: 2, retries: 1, connections: 4, wasComplete: false)
+      path: "f", length: 2_000_000, sha256: "ab", checksum: Checksum(.sha256, hex: "ab"),
+      digestStatus: .verified, receivedBytes: 1_000_000, resumedBytes: 1_000_000, seconds: 2, retries: 1,
+      connections: 4, wasComplete: false)
     #expect(
       Report.summary(result) == [
         "f: 2.0 MB in 2.00 s, 500 kB/s, 1.0 MB of it from before, 1 retry", "sha256 ab verified",
       ])
-    result.digestStatus = .computed
+    result.digestStatus = .matchesServer(field: "Repr-Digest")
+    #expect(Report.summary(result).last == "sha256 ab matches the server's digest (Repr-Digest)")
+    result.checksum = Checksum(.md5, hex: "cd")
+    result.digestStatus = .matchesWeak(field: "x-goog-hash")
+    #expect(
+      Report.summary(result).suffix(2) == [
+        "sha256 ab computed", "md5 cd matches (weak, the server's x-goog-hash)",
+      ])
+    result.digestStatus = .matchesWeak(field: nil)
+    #expect(Report.summary(result).last == "md5 cd matches (weak)")
+    result.wasComplete = true
+    #expect(Report.summary(result) == ["f: already complete, matches (weak) (2.0 MB)"])
+    (result.wasComplete, result.checksum, result.digestStatus) = (false, nil, .computed)
     #expect(Report.summary(result).last == "sha256 ab computed")
     result.sha256 = nil
     #expect(Report.summary(result).count == 1)

@@ -119,6 +119,27 @@ struct SecretOptionTests {
     #expect(arena.origin.requests().isEmpty)
   }
 
+  @Test("a checksum file at another origin gets neither headers nor login; at the same one it gets both")
+  func checksumFile() throws {
+    let arena = try Arena(["/f": resource])
+    let other = try Arena()
+    let digest = try #require(
+      HaulProcess.run([arena.origin.url("/f"), "-o", arena.folder.path(of: "g")]).output.split(separator: " ")
+        .dropLast().last)
+    for place in [arena, other] {
+      place.origin.put(OriginResource(.bytes(Array("\(digest)  f\n".utf8))), at: "/sums")
+      let ended = try run(
+        arena,
+        ["--overwrite", "--user", "me", "-H", "X-Secret: s", "--checksum-file", place.origin.url("/sums")],
+        ["HAUL_PASSWORD": "hunter2"])
+      #expect(ended.end == .exit(0) && ended.output.contains("verified"), "\(ended.errors)")
+    }
+    let strange = try #require(other.origin.requests().first)
+    #expect(strange.fields["Authorization"] == nil && strange.fields["X-Secret"] == nil)
+    let own = try #require(arena.origin.requests().first { $0.target == "/sums" })
+    #expect(own.fields["Authorization"] != nil && own.fields["X-Secret"] == "s")
+  }
+
   @Test("a refused login says how to give one")
   func unauthorised() throws {
     let arena = try Arena(["/f": .reference(seed: 1, length: 9, faults: [Fault.status(401).on(.every)])])

@@ -21,7 +21,7 @@ struct FrontierHasherTests {
   func present(_ length: Int, _ chunkSize: Int) async {
     let (source, hasher) = subject(length, chunkSize)
     source.writeAll()
-    #expect(await hasher.outcome() == .digest(Digest.sha256(of: source.truth)))
+    #expect(await hasher.outcome() == .sha256(of: source.truth))
     #expect(hasher.hashedBytes == length)
     #expect(source.distrusted.isEmpty)
   }
@@ -55,7 +55,7 @@ struct FrontierHasherTests {
       source.write(part)
       await Task.yield()
     }
-    #expect(await outcome == .digest(Digest.sha256(of: source.truth)))
+    #expect(await outcome == .sha256(of: source.truth))
     #expect(hasher.hashedBytes == length)
   }
 
@@ -63,13 +63,13 @@ struct FrontierHasherTests {
   func noGrid(_ length: Int) async {
     var generator = SeededGenerator(seed: UInt64(length))
     let source = FakeSource(generator.bytes(length), grid: nil)
-    let hasher = FrontierHasher(source: source, grid: nil, algorithm: .sha256)
+    let hasher = FrontierHasher(source: source, grid: nil, algorithms: [.sha256])
     async let outcome = hasher.outcome()
     for offset in stride(from: 0, to: length, by: 333_333) {
       source.write(ByteRange(offset, min(offset + 333_333, length)))
       await Task.yield()
     }
-    #expect(await outcome == .digest(Digest.sha256(of: source.truth)))
+    #expect(await outcome == .sha256(of: source.truth))
   }
 
   @Test(
@@ -85,8 +85,24 @@ struct FrontierHasherTests {
     let (source, hasher) = subject(length, chunkSize)
     for place in places { source.damage(at: place) }
     source.writeAll()
-    #expect(await hasher.outcome() == .digest(Digest.sha256(of: source.truth)))
+    #expect(await hasher.outcome() == .sha256(of: source.truth))
     #expect(source.distrusted == places.map { $0 / chunkSize })
+  }
+
+  @Test("every algorithm is computed in the same pass, damage or not", arguments: shapes)
+  func several(_ length: Int, _ chunkSize: Int) async throws {
+    let (source, hasher) = subject(length, chunkSize, algorithms: Set(DigestAlgorithm.allCases))
+    if length > 0 { source.damage(at: length / 2) }
+    source.writeAll()
+    guard case .digests(let found) = await hasher.outcome() else { return #expect(Bool(false)) }
+    for algorithm in DigestAlgorithm.allCases {
+      let digest = try Digest(algorithm)
+      source.truth.withUnsafeBytes { digest.update($0) }
+      #expect(found[algorithm] == digest.finish())
+    }
+    #expect(source.distrusted.count == min(1, length))
+    let again = length > 0 ? ByteRange(length / 2 / chunkSize * chunkSize, length).count : 0
+    #expect(source.reads.reduce(0) { $0 + $1.count } == length + min(again, chunkSize), "one pass for all")
   }
 
   @Test("a chunk that stays damaged ends the work")
@@ -102,7 +118,7 @@ struct FrontierHasherTests {
 
   @Test("with no algorithm only sums are checked")
   func sumsOnly() async {
-    let (source, hasher) = subject(2 * mebibyte + 1, mebibyte, algorithm: nil)
+    let (source, hasher) = subject(2 * mebibyte + 1, mebibyte, algorithms: [])
     source.damage(at: 2 * mebibyte)
     source.writeAll()
     #expect(await hasher.outcome() == .checked)
@@ -113,9 +129,9 @@ struct FrontierHasherTests {
   func noSums() async {
     let (source, hasher) = subject(mebibyte + 5, mebibyte, hasSums: false)
     source.writeAll()
-    #expect(await hasher.outcome() == .digest(Digest.sha256(of: source.truth)))
+    #expect(await hasher.outcome() == .sha256(of: source.truth))
 
-    let (other, checker) = subject(mebibyte + 5, mebibyte, algorithm: nil, hasSums: false)
+    let (other, checker) = subject(mebibyte + 5, mebibyte, algorithms: [], hasSums: false)
     other.writeAll()
     #expect(await checker.outcome() == .checked)
     #expect(other.reads.isEmpty)
@@ -161,16 +177,25 @@ struct FrontierHasherTests {
     let source = FakeSource([UInt8](repeating: 1, count: length), grid: nil)
     source.writeAll()
     let grid = ChunkGrid(length: length + difference)
-    let hasher = FrontierHasher(source: source, grid: grid, algorithm: .sha256)
+    let hasher = FrontierHasher(source: source, grid: grid, algorithms: [.sha256])
     #expect(await hasher.outcome() == .failed(.wrongLength(expected: grid.length, found: length)))
   }
 
   private func subject(
-    _ length: Int, _ chunkSize: Int, algorithm: DigestAlgorithm? = .sha256, hasSums: Bool = true
+    _ length: Int, _ chunkSize: Int, algorithms: Set<DigestAlgorithm> = [.sha256], hasSums: Bool = true
   ) -> (FakeSource, FrontierHasher) {
     var generator = SeededGenerator(seed: UInt64(length &+ chunkSize))
     let grid = ChunkGrid(length: length, chunkSize: chunkSize)
     let source = FakeSource(generator.bytes(length), grid: grid, hasSums: hasSums)
-    return (source, FrontierHasher(source: source, grid: grid, algorithm: algorithm))
+    return (source, FrontierHasher(source: source, grid: grid, algorithms: algorithms))
+  }
+}
+
+extension HasherOutcome {
+  /// Only the SHA-256 was computed, and it is the one of these bytes.
+  fileprivate static func sha256(of bytes: [UInt8]) -> HasherOutcome {
+    var digests = DigestSet()
+    digests[.sha256] = Digest.sha256(of: bytes)
+    return .digests(digests)
   }
 }

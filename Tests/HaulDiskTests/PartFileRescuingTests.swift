@@ -173,6 +173,56 @@ import Testing
     #expect(again.resume?.marked.setCount == 1)
   }
 
+  @Test func `a flagged part that was proven as a whole is finished, and only then loses its flag`() throws {
+    let part = try shop.start(content)
+    try part.put(content, 0..<content.count)
+    try part.clear(mismatch: true)
+    part.close()
+    let again = try shop.open()
+    try again.prepareRescue()
+    let manifest = shop.contents(shop.manifestPath)
+    shop.disk.forgetLog()
+    try again.adoptProven()
+    #expect(shop.disk.log == [], "nothing is stored before the file has its name")
+    #expect(shop.contents(shop.manifestPath) == manifest)
+    #expect(again.snapshot().writtenBytes == content.count)
+    try again.finish(mode: nil, modified: nil, overwrite: false)
+    again.close()
+    #expect(shop.names == ["file.bin"] && shop.contents(shop.finalPath) == content)
+    let other = try Workshop()
+    let fresh = try other.start(content)
+    defer { fresh.close() }
+    #expect(kind { () throws(DiskError) in try fresh.adoptProven() } == .incomplete)
+  }
+
+  @Test func `a resume under another digest renews both copies of the header, one after the other`() throws {
+    let part = try shop.start(content)
+    try part.put(content, chunks: [0])
+    _ = try part.commit(.stop)
+    part.close()
+    for digest in [ExpectedDigest(.sha512, [UInt8](repeating: 3, count: 64)), nil] {
+      let again = try shop.open()
+      var header = try #require(again.resume?.header)
+      header.expectedDigest = digest?.stored
+      shop.disk.forgetLog()
+      try again.begin(grid: nil, header: header, adopt: true)
+      #expect(shop.disk.log.count { $0.contains("write") && $0.contains("manifest") } == 2)
+      #expect(again.snapshot().writtenBytes == Workshop.chunkSize)
+      again.close()
+      let bytes = try #require(shop.contents(shop.manifestPath))
+      for offset in ManifestLayout.headerOffsets {
+        let page = Array(bytes[offset..<offset + ManifestLayout.pageSize])
+        let stored = try ManifestCodec.xxh3.decodeHeader(page).expectedDigest
+        #expect(stored == digest?.stored && stored.flatMap(ExpectedDigest.init(stored:)) == digest)
+      }
+    }
+    let unchanged = try shop.open()
+    defer { unchanged.close() }
+    shop.disk.forgetLog()
+    try unchanged.begin(grid: nil, header: nil, adopt: true)
+    #expect(!shop.disk.log.contains { $0.contains("write") }, "\(shop.disk.log)")
+  }
+
   @Test func `starting over throws the resume away durably`() throws {
     try leaveKilled()
     let part = try shop.open()

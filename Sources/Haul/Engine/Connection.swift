@@ -20,6 +20,10 @@ final class Connection: TransferDelegate {
   /// Bytes at the front of the body that nobody asked for.
   private var skip = 0
   private var redirect: String?
+  /// What the present answer has to be by its own digest.
+  private var check: BodyCheck?
+  /// What the redirects on the way of the present request have declared.
+  var hopDigests = ServerDigests()
 
   init(index: Int, driver: Driver, route: Route, options: TransportOptions, receiveBufferBytes: Int) {
     self.index = index
@@ -35,6 +39,7 @@ final class Connection: TransferDelegate {
     self.asked = asked
     redirect = nil
     skip = 0
+    check = nil
     let started = loop.start(transfer, route.request(asked))
     transfer.isHeld = driver.heldSince != nil || driver.isPaced
     return started
@@ -47,7 +52,7 @@ final class Connection: TransferDelegate {
   func submitPartial() {
     guard let full = buffer else { return }
     buffer = nil
-    driver.submit(full)
+    driver.submit(full, check)
   }
 
   /// Gives the partly filled buffer back unused.
@@ -64,6 +69,8 @@ final class Connection: TransferDelegate {
     case .take(let offset, let skip):
       self.offset = offset
       self.skip = skip
+      // A body whose front is dropped never passes as a whole.
+      check = skip == 0 ? driver.bodyCheck(head, origin: route.url.origin) : nil
       return .take
     case .discard: return .discard
     case .stop: return .stop

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HaulCore
+internal import HaulDigest
 internal import HaulTransport
 
 /// A request that has been checked: everything in it makes sense before a file or a socket is touched.
@@ -11,13 +12,15 @@ struct DownloadPlan: Sendable {
   let name: String?
   /// Whether the user has named the file himself: only then may it be a FIFO, a device or a link to one.
   let isNamedByUser: Bool
-  let sha256: [UInt8]?
+  /// The digest that the user has brought.
+  let wanted: ExpectedDigest?
   let headerLines: [String]
   /// For the URL's own origin.
   let credentials: Credentials?
   let options: DownloadOptions
 
-  var hasTrustedDigest: Bool { sha256 != nil }
+  /// Whether the user's digest is proof of which file it is.
+  var hasTrustedDigest: Bool { wanted?.isStrong == true }
   /// What a manifest stores of the URL and a message may show.
   var sourceText: String { url.source.text }
 
@@ -31,7 +34,7 @@ struct DownloadPlan: Sendable {
     }
     (directory, name) = try Self.place(request.output, url: url)
     if case .file = request.output { isNamedByUser = true } else { isNamedByUser = false }
-    sha256 = try request.sha256.map(Self.digest)
+    wanted = try request.checksum.map(Self.digest)
     try Self.check(headers: request.headers + ["User-Agent: \(request.options.userAgent)"])
     headerLines = request.headers
     credentials = try Self.credentials(request.login, url: url)
@@ -47,7 +50,7 @@ struct DownloadPlan: Sendable {
     }
     settings.retry = RetryPolicy(limit: options.retries)
     settings.silenceSeconds = options.silenceTimeout
-    settings.acceptsUnframed = options.acceptsUnframed || hasTrustedDigest
+    settings.acceptsUnframed = options.acceptsUnframed || wanted != nil
     settings.hasTrustedDigest = hasTrustedDigest
     settings.restartsOnChange = options.restartsOnChange
     return settings
@@ -77,12 +80,27 @@ struct DownloadPlan: Sendable {
     }
   }
 
-  private static func digest(_ text: String) throws(DownloadError) -> [UInt8] {
-    guard let digest = HexDigest(hex: text), digest.bytes.count == DigestAlgorithm.sha256.byteCount else {
-      throw DownloadError(
-        .invalidRequest, "not a SHA-256: \(text)", advice: "give its 64 hexadecimal digits")
+  /// Whether what a server of `origin` declares about digests is compared.
+  func believesDigests(from origin: Origin) -> Bool {
+    switch options.serverDigests {
+    case .automatic: options.computesDigest && origin.scheme == "https"
+    case .used: true
+    case .ignored: false
     }
-    return digest.bytes
+  }
+
+  private static func digest(_ checksum: Checksum) throws(DownloadError) -> ExpectedDigest {
+    let algorithm = checksum.algorithm.core
+    guard let digest = checksum.expected else {
+      throw DownloadError(
+        .invalidRequest, "not a \(algorithm.name): \(checksum.hex)",
+        advice: "give its \(2 * algorithm.byteCount) hexadecimal digits")
+    }
+    guard Digest.isOffered(algorithm) else {
+      throw DownloadError(
+        .invalidRequest, "the installed libcrypto offers no \(algorithm.name)", advice: "give a SHA-256")
+    }
+    return digest
   }
 
   private static func check(_ options: DownloadOptions) throws(DownloadError) {

@@ -42,15 +42,16 @@ extension Driver {
   }
 
   /// Passes a buffer on to the writer, or keeps it until there is a file to write to.
-  func submit(_ buffer: Buffer) {
+  /// - Parameter check: of the answer whose bytes it holds.
+  func submit(_ buffer: Buffer, _ check: BodyCheck?) {
     if buffer.count == 0 { return giveBack(buffer) }
-    if isWritable { dispatch(buffer) } else { waiting.append(buffer) }
+    if isWritable { dispatch(buffer, check) } else { waiting.append((buffer, check)) }
   }
 
   func giveBack(_ buffer: Buffer) { share.pool.giveBack(buffer, account: account) }
 
   func dropWaiting() {
-    for buffer in waiting { giveBack(buffer) }
+    for (buffer, _) in waiting { giveBack(buffer) }
     waiting = []
     for connection in connections { connection.dropPartial() }
   }
@@ -61,7 +62,7 @@ extension Driver {
     return setup.lane.writer
   }
 
-  func dispatch(_ buffer: Buffer) {
+  func dispatch(_ buffer: Buffer, _ check: BodyCheck?) {
     guard let output else { return giveBack(buffer) }
     submitted += 1
     let (pool, account, flow, mail, id, generation) = (share.pool, account, flow, share.mail, id, generation)
@@ -71,6 +72,9 @@ extension Driver {
         case .part(let part): try part.write(buffer.bytes, at: buffer.offset, generation: generation)
         case .stream(let sink): try sink.write(buffer.bytes, at: buffer.offset)
         case .complete: break
+        }
+        if let check, !check.accepts(buffer.bytes, at: buffer.offset) {
+          mail.post(.bodyDiffers(check.range, generation: generation), to: id)
         }
       } catch {
         mail.post(.writeFailed(error), to: id)

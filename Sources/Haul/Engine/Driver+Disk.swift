@@ -40,14 +40,14 @@ extension Driver {
   // MARK: Digest
 
   func startHasher(_ part: PartFile) {
-    let algorithm: DigestAlgorithm? = plan.options.computesDigest || plan.hasTrustedDigest ? .sha256 : nil
+    let algorithms = neededDigests
     hasherOutcome = nil
     hasCaughtUp = resumedBytes == 0
-    guard algorithm != nil || resumedBytes > 0 else { return }
+    guard !algorithms.isEmpty || resumedBytes > 0 else { return }
     hasherEpoch += 1
     let prefix = PartPrefix(
       part: part, generation: generation, lane: setup.lane, mail: share.mail, driver: id)
-    let hasher = FrontierHasher(source: prefix, grid: grid, algorithm: algorithm)
+    let hasher = FrontierHasher(source: prefix, grid: grid, algorithms: algorithms)
     self.hasher = hasher
     let (mail, id, epoch) = (share.mail, id, hasherEpoch)
     hasher.start { mail.post(.hashed($0, epoch: epoch), to: id) }
@@ -60,6 +60,8 @@ extension Driver {
     hasherOutcome = outcome
     if stage == .stopping { return continueStopping() }
     if stage == .clearing { return continueClearing() }
+    // It may have read what an answer with a wrong digest brought.
+    if !doubted.isEmpty { return strikeDoubted() }
     if case .failed(let error) = outcome {
       return stop(
         DownloadError(

@@ -53,7 +53,7 @@ extension Driver {
   /// Goes on to the final name once the writer, the digest and the rescue have all caught up.
   func finishIfReady() {
     guard stage == .draining, isDrained, rescue == nil, case .part(let part)? = output else { return }
-    if hasher != nil { return }
+    guard hasher == nil, doubted.isEmpty, !isStriking else { return }
     let snapshot = part.snapshot()
     if let length = machine?.resource?.length ?? machine?.scheduler?.grid.length {
       guard snapshot.writtenBytes == length else {
@@ -63,14 +63,16 @@ extension Driver {
             advice: "this is a fault in Haul: please report it; the same command goes on from what is kept"))
       }
     }
-    if let wanted = plan.sha256 {
-      guard case .digest(let digest)? = hasherOutcome else {
-        return stop(
-          DownloadError(.other, "no digest was computed", advice: "this is a fault in Haul: please report it")
-        )
-      }
-      if digest != wanted { return digestDiffers(digest, part: part) }
+    switch DigestVerdict.judge(computedDigests, wanted: plan.wanted, declared: declared) {
+    case .differs(let wanted, let found, let field): return digestDiffers(wanted, found, field, part: part)
+    case .notComputed: return stop(noDigestError)
+    case .matches, .unchecked: break
     }
+    publishName(of: part) {}
+  }
+
+  /// Gives the complete file its name. `first` runs on the committer before.
+  func publishName(of part: PartFile, first: @escaping @Sendable () throws(DiskError) -> Void) {
     stage = .finishing
     let overwrites = plan.options.overwrites
     let (mail, id) = (share.mail, id)
@@ -78,6 +80,7 @@ extension Driver {
       mail.post(
         .finished(
           Result { () throws(DiskError) in
+            try first()
             try part.finish(mode: FileMode.ofNewFiles, modified: nil, overwrite: overwrites)
             part.close()
           }), to: id)
@@ -89,23 +92,23 @@ extension Driver {
       return stop(DownloadError(error, kept: nil))
     }
     guard case .part(let part)? = output else { return }
-    var digest: [UInt8]?
-    if case .digest(let bytes)? = hasherOutcome { digest = bytes }
-    succeed(path: pathText, length: part.snapshot().writtenBytes, digest: digest)
+    succeed(path: pathText, length: part.snapshot().writtenBytes, digests: computedDigests)
   }
 
-  func streamHashed(_ digest: [UInt8]?) {
+  func streamHashed(_ digests: DigestSet) {
     guard stage == .draining, case .stream(let sink)? = output else { return }
     let length = sink.snapshot.writtenBytes
     do throws(DiskError) { try sink.close() } catch { return end(.failure(DownloadError(error, kept: nil))) }
-    if let digest, let wanted = plan.sha256, digest != wanted {
+    switch DigestVerdict.judge(digests, wanted: plan.wanted, declared: declared) {
+    case .differs(let wanted, let found, let field):
       return end(
         .failure(
           DownloadError(
-            .digestMismatch, mismatchMessage(digest),
-            advice: "what was written to \(sink.path) cannot be taken back: do not use it")))
+            .digestMismatch, mismatchMessage(wanted, found, field),
+            advice: mismatchAdvice(field, isStream: true))))
+    case .notComputed: return end(.failure(noDigestError))
+    case .matches, .unchecked: succeed(path: sink.path, length: length, digests: digests)
     }
-    succeed(path: sink.path, length: length, digest: digest)
   }
 
   /// Where the file is to be.
@@ -114,44 +117,46 @@ extension Driver {
     return plan.directory == "." ? name : plan.directory == "/" ? "/\(name)" : "\(plan.directory)/\(name)"
   }
 
-  private func succeed(path: String, length: Int, digest: [UInt8]?) {
+  private func succeed(path: String, length: Int, digests: DigestSet) {
     publish()
+    let verdict = DigestVerdict.judge(digests, wanted: plan.wanted, declared: declared)
+    var checksum: Checksum?
+    if case .matches(let digest, _) = verdict { checksum = Checksum(digest) }
     end(
       .success(
         DownloadResult(
-          path: path, length: length, sha256: digest.map { HexDigest(bytes: $0).hex },
-          digestStatus: digest == nil ? .none : plan.hasTrustedDigest ? .verified : .computed,
+          path: path, length: length, sha256: digests[.sha256].map { HexDigest(bytes: $0).hex },
+          checksum: checksum, digestStatus: status(of: verdict, digests),
           receivedBytes: discardedBytes + (machine?.receivedBytes ?? 0), resumedBytes: resumedBytes,
           seconds: monotonicSeconds() - startedAt, retries: machine?.retryCount ?? 0,
           connections: max(mostBusy, 1), wasComplete: false)))
   }
 
-  func endComplete(length: Int) {
+  func endComplete(length: Int, _ digests: DigestSet) {
+    let verdict = DigestVerdict.judge(digests, wanted: plan.wanted, declared: declared)
     end(
       .success(
         DownloadResult(
-          path: pathText, length: length, sha256: plan.sha256.map { HexDigest(bytes: $0).hex },
-          digestStatus: .verified, receivedBytes: 0, resumedBytes: length,
+          path: pathText, length: length, sha256: digests[.sha256].map { HexDigest(bytes: $0).hex },
+          checksum: plan.wanted.map(Checksum.init), digestStatus: status(of: verdict, digests),
+          receivedBytes: 0, resumedBytes: length,
           seconds: monotonicSeconds() - startedAt, retries: 0, connections: 0, wasComplete: true)))
   }
 
   // MARK: A wrong digest
 
-  private func mismatchMessage(_ digest: [UInt8]) -> String {
-    let wanted = plan.sha256.map { HexDigest(bytes: $0).hex } ?? ""
-    return "the SHA-256 of \(route.url.source.text) is \(HexDigest(bytes: digest).hex), not \(wanted)"
-  }
-
   /// Once everything is fetched again in place, over one connection; the second time it is the file that is wrong.
-  private func digestDiffers(_ digest: [UInt8], part: PartFile) {
+  private func digestDiffers(
+    _ wanted: ExpectedDigest, _ found: [UInt8], _ field: DigestField?, part: PartFile
+  ) {
     mismatches += 1
+    let message = mismatchMessage(wanted, found, field)
     if mismatches == 1 {
-      notice(.startingOver(why: mismatchMessage(digest)))
+      notice(.startingOver(why: message))
       return clear(part, mismatch: true)
     }
     ending = DownloadError(
-      .digestMismatch, mismatchMessage(digest) + ", twice",
-      advice: "compare the digest with its publisher's; a new try starts over with --overwrite")
+      .digestMismatch, message + ", twice", advice: mismatchAdvice(field, isStream: false))
     stage = .stopping
     let (mail, id) = (share.mail, id)
     setup.lane.committer.submit {
@@ -179,6 +184,7 @@ extension Driver {
     memory = nil
     clearsForMismatch = mismatch
     isWritable = false
+    doubted = []
     (isPaced, heldSince) = (false, nil)
     removeTransfers(keepingBytes: false)
     dropWaiting()
@@ -210,6 +216,8 @@ extension Driver {
     lastCommit = (now, 0)
     // Without a header there was no length, and the next answer may tell one: then the file begins anew.
     refetchesInPlace = clearsForMismatch && header != nil
+    // Another generation has other digests.
+    if !clearsForMismatch { declared = DigestLedger() }
     if clearsForMismatch {
       // The same generation again: a file that has changed meanwhile is an error, not a second chance.
       startMachine(
@@ -256,6 +264,7 @@ extension Driver {
     removeTransfers(keepingBytes: isWritable)
     if !isWritable { dropWaiting() }
     rescue?.cancel()
+    proof?.cancel()
     // The file is still being opened or cleared on the committer; the letter about that ends this.
     if was == .opening || was == .clearing || was == .preparing { return }
     guard output != nil else { return end(.failure(error)) }
@@ -280,11 +289,12 @@ extension Driver {
       // Nothing of this run and nothing of an earlier one: what is left would only be in the way.
       let isWorthless = written == 0 && memory == nil && mismatches == 0
       let keeps = isWritable && written > 0
-      let (mail, id) = (share.mail, id)
+      let (mail, id, doubted) = (share.mail, id, doubted.sorted())
       setup.lane.committer.submit {
         mail.post(
           .stopped(
             Result { () throws(DiskError) in
+              if !doubted.isEmpty { try part.distrust(doubted) }
               if keeps { _ = try part.commit(.stop) }
               if isWorthless { try part.remove() }
             }), to: id)

@@ -16,7 +16,7 @@ extension Driver {
     let (disk, plan, mail, id) = (share.disk, plan, share.mail, id)
     setup.lane.committer.submit {
       let opener = OutputOpener(plan: plan, name: name, disk: disk)
-      if let digest = plan.sha256, opener.mayBeComplete {
+      if let digest = plan.wanted, opener.mayBeComplete {
         // Hashing a large file takes long; the committer has other downloads to care for.
         return startThread(name: "haul-verify") { mail.post(.opened(opener.openOrVerify(digest)), to: id) }
       }
@@ -39,7 +39,7 @@ extension Driver {
     guard stage != .stopping else { return openedTooLate(result) }
     switch result {
     case .failure(let error): end(.failure(error))
-    case .success(.complete(let length)): endComplete(length: length)
+    case .success(.complete(let length, let digests)): endComplete(length: length, digests)
     case .success(let output):
       self.output = output
       if case .stream(let sink) = output {
@@ -72,10 +72,18 @@ extension Driver {
       dropWaiting()
       resumedBytes = bytes
       startMachine(resumed: file)
-      if machine?.isComplete == true { prepare() }
+      if machine?.isComplete == true {
+        // Nobody is going to declare it again, and nothing new is mixed in.
+        if let needed = memory.neededDeclaration {
+          declared.note(ServerDigests(earlier: needed), range: nil)
+        }
+        prepare()
+      }
     case .discard(let why):
       if memory.bytes > 0 { notice(.discarding(bytes: memory.bytes, why: why)) }
       clear(part, mismatch: false)
+    case .prove(let wanted, let error):
+      prove(part, length: state.header.grid.length, wanted, otherwise: error)
     case .refuse(let error):
       part.close()
       end(.failure(error))
@@ -94,13 +102,19 @@ extension Driver {
       stage = .fetching
       return announce()
     }
+    if let needed = memory?.neededDeclaration, machine?.resource != nil, declared.identity != needed {
+      notice(
+        .discarding(bytes: resumedBytes, why: "the server does not declare the digest that it had before"))
+      return clear(part, mismatch: false)
+    }
     stage = .preparing
     // The second try after a wrong digest writes over the first one, in the same place, under the same flag.
     if refetchesInPlace { return begun(.success(())) }
     let grid = grid
     let adopts = resumedBytes > 0 || (machine?.isResuming ?? false)
-    let header = adopts ? memory?.state.header : grid.map { makeHeader(grid: $0) }
-    self.header = header
+    self.header = adopts ? memory?.state.header : grid.map { makeHeader(grid: $0) }
+    if let wanted = plan.wanted { self.header?.expectedDigest = wanted.stored }
+    let header = header
     let mail = share.mail
     let id = id
     setup.lane.committer.submit {
@@ -122,7 +136,7 @@ extension Driver {
       source: ManifestHeader.storable(source: plan.sourceText) { Digest.sha256(of: $0) },
       validatorKind: validator?.kind ?? .none,
       validatorHash: validator?.hash ?? [UInt8](repeating: 0, count: ManifestHeader.validatorHashBytes),
-      expectedDigest: plan.sha256.flatMap { ManifestHeader.ExpectedDigest(algorithm: 1, bytes: $0) },
+      expectedDigest: (plan.wanted ?? declared.identity)?.stored,
       device: 0, inode: 0)
   }
 
@@ -138,7 +152,7 @@ extension Driver {
     if resumedBytes > 0, mismatches == 0 { notice(.resuming(bytes: resumedBytes)) }
     generation = part.snapshot().generation
     lastCommit = (monotonicSeconds(), 0)
-    for buffer in waiting { dispatch(buffer) }
+    for (buffer, check) in waiting { dispatch(buffer, check) }
     waiting = []
     startHasher(part)
     startRescue(part, chunks: memory?.state.rescuable ?? [])

@@ -8,6 +8,7 @@ extension Driver {
   // MARK: Requests of the machine
 
   func request(_ index: Int, _ asked: PartRequest, now: Double) {
+    connections[index].hopDigests = ServerDigests()
     let route = asked.asksOriginal ? route.original : route
     if !connections[index].start(asked, route: route, loop: engine.loop) {
       let failure = TransferFailure(.local, "libcurl could not start a request (memory or descriptors)")
@@ -25,6 +26,7 @@ extension Driver {
       machine?.judge(
         head, connection: connection.index, place: connection.route.place, now: monotonicSeconds(),
         wallClock: wallClockSeconds()) ?? .stop
+    noteDigests(of: head, decision, connection: connection)
     // The place that gave the first good answer is asked from now on: mirrors behind a redirector differ. And a
     // link that was renewed takes the place of the one that has run out.
     let isFirst = !wasKnown && machine?.resource != nil

@@ -61,6 +61,8 @@ final class Driver {
   var discardedBytes = 0
   var damagedChunks = 0
   var mostBusy = 0
+  /// What the server's answers declare about the digest of this generation.
+  var declared = DigestLedger()
   /// How often the digest was wrong.
   var mismatches = 0
   /// Whether this is the second try after a wrong digest, over the bytes of the first.
@@ -70,7 +72,7 @@ final class Driver {
   let account = PoolAccount()
   let flow = WriterFlow()
   var submitted = 0
-  var waiting: [Buffer] = []
+  var waiting: [(Buffer, BodyCheck?)] = []
   var isWritable = false
   /// Since when the disk holds this download up.
   var heldSince: Double?
@@ -90,7 +92,12 @@ final class Driver {
   var hasherOutcome: HasherOutcome?
   /// What the last hasher has passed.
   var hashedBytes = 0
+  /// Chunks with bytes of an answer that did not have its Content-Digest, until they are struck out.
+  var doubted: Set<Int> = []
+  var isStriking = false
+  var wrongBodies = 0
   var rescue: Rescue?
+  var proof: PartProof?
   var isDrained = false
   /// The number of the last barrier in the writer's queue: the letter of an older one says nothing any more.
   var barriers = 0
@@ -154,6 +161,9 @@ final class Driver {
   /// - Parameter ticks: whether the tenth of a second is over.
   func turn(now: Double, ticks: Bool) {
     guard stage != .ended else { return }
+    if let most = plan.options.mostBytes, max(machine?.resource?.length ?? 0, receivedBytes) > most {
+      stop(tooLongError(most))
+    }
     // First of all: a small file may have come whole in one round with its head, and still needs its place.
     if stage == .probing, machine?.resource != nil { prepare() }
     if isActive {
@@ -202,12 +212,22 @@ final class Driver {
     case .cleared(let result): cleared(result, now: now)
     case .damaged(let chunks): damaged(chunks, now: now)
     case .rescueEnded(let result): rescueEnded(result)
+    case .bodyDiffers(let range, let generation): bodyDiffers(range, generation: generation)
+    case .struck(let chunks, let result): struck(chunks, result, now: now)
+    case .proven(let digests, let error): proven(digests, otherwise: error)
     case .hashed(let outcome, let epoch): hashed(outcome, epoch: epoch)
-    case .streamHashed(let digest): streamHashed(digest)
+    case .streamHashed(let digests): streamHashed(digests)
     case .finished(let result): finished(result)
     case .stopped(let result): stopped(result)
     case .cancel: cancel(now: now)
     }
+  }
+
+  private var receivedBytes: Int { machine?.receivedBytes ?? 0 }
+
+  private func tooLongError(_ most: Int) -> DownloadError {
+    DownloadError(
+      .refused, "\(route.url.source.text) is longer than \(most) bytes", advice: "check the URL")
   }
 
   func post(_ event: DriverEvent) { share.mail.post(event, to: id) }
@@ -231,7 +251,7 @@ final class Driver {
       progress.written = snapshot.writtenBytes
       progress.durable = snapshot.durableBytes
       progress.received = max(snapshot.writtenBytes, min(resumedBytes + inMemory, total ?? .max))
-      progress.hashed = hasher?.hashedBytes ?? hashedBytes
+      progress.hashed = hasher?.hashedBytes ?? proof?.hashedBytes ?? hashedBytes
       progress.resumed = resumedBytes
       progress.connections = machine?.busyConnections ?? 0
       progress.retries = machine?.retryCount ?? 0
@@ -252,6 +272,6 @@ final class Driver {
     guard output?.isStream != true else { return false }
     // Before the first answer an earlier run's bytes stand for themselves.
     guard let machine, machine.resource != nil else { return memory?.canResume ?? false }
-    return machine.canResume(hasTrustedDigest: plan.hasTrustedDigest || plan.options.forcesResume)
+    return machine.canResume(hasTrustedDigest: hasTrustedDigest || plan.options.forcesResume)
   }
 }

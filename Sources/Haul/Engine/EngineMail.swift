@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HaulCore
 internal import HaulDigest
 internal import HaulDisk
 internal import HaulPlatform
@@ -23,8 +24,14 @@ enum DriverEvent: Sendable {
   /// Chunks whose content is not what it was; they are struck out durably.
   case damaged([Int])
   case rescueEnded(Result<Void, DiskError>)
+  /// An answer that has come whole does not have its own Content-Digest.
+  case bodyDiffers(ByteRange, generation: Int)
+  /// These doubted chunks are struck out durably.
+  case struck([Int], Result<Void, DiskError>)
+  /// A part was read back: its digests, and the error where they are not the wanted ones.
+  case proven(DigestSet, otherwise: DownloadError)
   case hashed(HasherOutcome, epoch: Int)
-  case streamHashed([UInt8]?)
+  case streamHashed(DigestSet)
   case finished(Result<Void, DiskError>)
   case stopped(Result<Void, DiskError>)
   case cancel

@@ -16,7 +16,7 @@ enum OpenedOutput: Sendable {
   /// A FIFO, a device or `/dev/null`.
   case stream(StreamSink)
   /// The final file is there and has the digest that was given. Its length in bytes.
-  case complete(length: Int)
+  case complete(length: Int, DigestSet)
 
   var isStream: Bool {
     if case .stream = self { return true }
@@ -69,7 +69,7 @@ struct OutputOpener: Sendable {
   func open() -> Result<OpenedOutput, DownloadError> {
     do {
       if isStream {
-        return .success(.stream(try StreamSink(path: path, disk: disk, computesDigest: computesDigest)))
+        return .success(.stream(try StreamSink(path: path, disk: disk)))
       }
       if kind == S_IFDIR {
         return .failure(
@@ -86,20 +86,21 @@ struct OutputOpener: Sendable {
     }
   }
 
-  private var computesDigest: Bool { plan.options.computesDigest || plan.sha256 != nil }
-
   /// Compares the file that is there with the digest that it should have, before it is called in the way.
-  func openOrVerify(_ digest: [UInt8]) -> Result<OpenedOutput, DownloadError> {
-    let present: (length: Int, sha256: [UInt8])
+  func openOrVerify(_ wanted: ExpectedDigest) -> Result<OpenedOutput, DownloadError> {
+    var algorithms: Set = [wanted.algorithm]
+    if plan.options.computesDigest { algorithms.insert(.sha256) }
+    let present: (length: Int, digests: DigestSet)
     do {
-      present = try FileDigest.sha256(ofFileAt: path)
+      present = try FileDigest.compute(algorithms, ofFileAt: path)
     } catch {
       return open()
     }
-    if present.sha256 == digest { return .success(.complete(length: present.length)) }
+    let found = present.digests[wanted.algorithm] ?? []
+    if found == wanted.bytes { return .success(.complete(length: present.length, present.digests)) }
     return .failure(
       DownloadError(
-        .exists, "\(path) exists and has another SHA-256 (\(HexDigest(bytes: present.sha256).hex))",
+        .exists, "\(path) exists and has another \(wanted.algorithm.name) (\(HexDigest(bytes: found).hex))",
         advice: "nothing was touched; choose another name with -o, or replace it with --overwrite"))
   }
 }

@@ -3,6 +3,7 @@
 internal import HaulCore
 internal import HaulDigest
 internal import HaulDisk
+internal import HaulTransport
 
 /// A validator as a manifest keeps it: not its text, which may identify a person, but its hash.
 struct StoredValidator: Equatable {
@@ -21,6 +22,8 @@ struct StoredValidator: Equatable {
 struct PartMemory {
   enum Verdict {
     case resume(ResumedFile, bytes: Int)
+    /// It did not have the digest of an earlier run; it may have the one that is wanted now.
+    case prove(ExpectedDigest, otherwise: DownloadError)
     /// Not usable, and nobody loses by starting over.
     case discard(why: String)
     case refuse(DownloadError)
@@ -67,18 +70,24 @@ struct PartMemory {
       return .discard(why: "--overwrite")
     }
     if state.flags.contains(.mismatch) {
-      return .refuse(
-        DownloadError(
-          .digestMismatch, "an earlier download of \(header.source) did not have its SHA-256",
-          advice: "start over with --overwrite, or compare the digest with its publisher's"))
+      let error = DownloadError(
+        .digestMismatch, "an earlier download of \(header.source) did not have its digest",
+        advice: "start over with --overwrite, or compare the digest with its publisher's")
+      if let wanted = plan.wanted, isSameSource, wanted.stored != header.expectedDigest {
+        return .prove(wanted, otherwise: error)
+      }
+      return .refuse(error)
     }
-    if let digest = plan.sha256, let stored = header.expectedDigest, stored.bytes != digest {
-      return .refuse(occupied("was begun for another SHA-256"))
+    // The bytes of one source and validator are the same whatever digest they were begun for: it may have been
+    // mistyped. Elsewhere only the digest can tell.
+    if let wanted = plan.wanted, let stored = header.expectedDigest, stored != wanted.stored, !isSameSource {
+      return .refuse(occupied("was begun for another digest"))
     }
     guard isSameSource || isSameDigest else {
       return .refuse(occupied("belongs to another download (\(header.source))"))
     }
-    guard header.validatorKind != .none || plan.hasTrustedDigest || plan.options.forcesResume else {
+    let hasDigest = plan.hasTrustedDigest || neededDeclaration != nil
+    guard header.validatorKind != .none || hasDigest || plan.options.forcesResume else {
       return .discard(
         why: "the server gave no validator, so nobody can tell whether the file is still the same "
           + "(--force-resume goes on all the same)")
@@ -96,7 +105,16 @@ struct PartMemory {
   }
 
   private var isSameDigest: Bool {
-    plan.sha256 != nil && state.header.expectedDigest?.bytes == plan.sha256
+    plan.hasTrustedDigest && state.header.expectedDigest == plan.wanted?.stored
+  }
+
+  /// The digest that the server has to declare again before the bytes may be gone on from: without a validator
+  /// and a digest of the user's it alone tells that the file is still the same.
+  var neededDeclaration: HaulCore.ExpectedDigest? {
+    guard state.header.validatorKind == .none, plan.wanted == nil, isSameSource,
+      plan.believesDigests(from: plan.url.origin)
+    else { return nil }
+    return state.header.trustedDigest
   }
 
   private func occupied(_ why: String) -> DownloadError {

@@ -7,26 +7,32 @@ internal import HaulPlatform
 
 /// Bytes in order to something that is not a regular file, hashed on their way: they cannot be read back.
 ///
-/// Unchecked, because `digest` is touched by the writer's thread alone, in ``write(_:at:)`` and ``finish()``,
-/// both of which only its jobs call.
+/// Unchecked, because `digests` is touched by the writer's thread alone, in ``compute(_:)``, ``write(_:at:)`` and
+/// ``finish()``, which only its jobs call.
 final class StreamSink: @unchecked Sendable {
   let path: String
   private let file: StreamFile
-  private let digest: Digest?
+  private var digests: [Digest] = []
   private let emitted = Monitor(0)
   private let isClosed = Monitor(false)
   /// Its own writer: a reader that is slow or stands still is no reason to hold up the filesystem's.
   let writer = Worker(name: "haul-stream")
 
-  init(path: String, disk: any DiskOperations, computesDigest: Bool) throws {
+  init(path: String, disk: any DiskOperations) throws {
     self.path = path
-    digest = computesDigest ? try Digest(.sha256) : nil
     file = try StreamFile.open(path, disk: disk)
   }
 
   var snapshot: PartSnapshot {
     let count = emitted.withLock { $0 }
     return PartSnapshot(writtenBytes: count, frontier: count)
+  }
+
+  /// Chooses the digests, before the first byte; later calls change nothing. On the writer's thread.
+  func compute(_ algorithms: Set<DigestAlgorithm>) {
+    guard digests.isEmpty, emitted.withLock({ $0 == 0 }) else { return }
+    // What is not offered was left out before.
+    digests = (try? Digest.of(algorithms)) ?? []
   }
 
   /// Emits what of `bytes` was not emitted before. On the writer's thread.
@@ -39,12 +45,12 @@ final class StreamSink: @unchecked Sendable {
     let fresh = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(done - offset))
     guard !fresh.isEmpty else { return }
     try file.write(fresh)
-    digest?.update(fresh)
+    for digest in digests { digest.update(fresh) }
     emitted.signal { $0 += fresh.count }
   }
 
-  /// The SHA-256 of all that was emitted, or nil where none is computed. Once, on the writer's thread.
-  func finish() -> [UInt8]? { digest?.finish() }
+  /// The digests of all that was emitted. Once, on the writer's thread.
+  func finish() -> DigestSet { DigestSet(finishing: digests) }
 
   /// A failure here is one of the last write. A second call does nothing.
   func close() throws(DiskError) {

@@ -30,7 +30,7 @@ struct DemoCommand: AsyncParsableCommand {
     ])
     try origin.start()
     defer { origin.stop() }
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryFolder(for: "demo", room: "400 MB")
     defer { folder.remove(files: ["one-connection.img", "haul.img"]) }
     let digest = HexDigest(bytes: try Self.sha256(of: content)).hex
 
@@ -81,29 +81,5 @@ struct DemoCommand: AsyncParsableCommand {
       offset += piece.count
     }
     return digest.finish()
-  }
-}
-
-/// A folder for the demo's two files.
-private struct TemporaryFolder {
-  let path: String
-
-  init() throws {
-    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var template = Array("\(base)/haul-demo-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else {
-      throw ValidationError(
-        "No temporary folder could be made in \(base); set TMPDIR to one with 400 MB of room.")
-    }
-    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-  }
-
-  func remove(files: [String]) {
-    for file in files {
-      unlink("\(path)/\(file)")
-      unlink("\(path)/\(file).haul-part")
-      unlink("\(path)/\(file).haul")
-    }
-    rmdir(path)
   }
 }

@@ -42,6 +42,19 @@ struct GetCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The SHA-256 that the file must have.", valueName: "hex"))
   var sha256: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The digest that the file must have: sha-256:…, sha-512:…, sha-1:… or md5:… Or auto: the one that the server"
+        + " declares (the default over https); none: do not look at it.",
+      valueName: "algo:hex|auto|none"))
+  var checksum: String?
+
+  @Option(
+    name: .customLong("checksum-file"),
+    help: ArgumentHelp(
+      "Take the digest from this list, as sha256sum writes it; a file or a URL.", valueName: "file|url"))
+  var checksumFile: String?
+
   @Flag(name: .customLong("no-digest"), help: "Do not compute the SHA-256.")
   var noDigest = false
 
@@ -91,10 +104,7 @@ struct GetCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !urls.isEmpty else { throw ValidationError("No URL was given.") }
-    if urls.count > 1, output != nil || sha256 != nil {
-      throw ValidationError("-o and --sha256 belong to one URL; \(urls.count) were given.")
-    }
-    if noDigest, sha256 != nil { throw ValidationError("--sha256 and --no-digest contradict each other.") }
+    try validateChecksum()
     if output == "-" {
       throw ValidationError("Standard output is not supported yet; -o ./- names a file of that name.")
     }
@@ -106,15 +116,38 @@ struct GetCommand: AsyncParsableCommand {
     }
   }
 
+  private func validateChecksum() throws {
+    let argument = try checksum.map(ChecksumArgument.init)
+    if urls.count > 1, output != nil || sha256 != nil || argument?.checksum != nil {
+      throw ValidationError(
+        "-o, --sha256 and a digest in --checksum belong to one URL; \(urls.count) were given.")
+    }
+    let given = [
+      sha256.map { _ in "--sha256" }, checksum.map { _ in "--checksum" },
+      checksumFile.map { _ in "--checksum-file" },
+    ].compactMap { $0 }
+    if given.count > 1 {
+      throw ValidationError("\(given.joined(separator: " and ")) contradict each other: give one of them.")
+    }
+    if noDigest, let first = given.first, checksum != "none" {
+      throw ValidationError("\(first) and --no-digest contradict each other.")
+    }
+  }
+
   func run() async throws {
     var configuration = Downloader.Configuration()
     configuration.environment = Terminal.environment
     let collected = try secrets.collect(environment: configuration.environment)
     if !quiet { for line in collected.warnings { Terminal.printError(TerminalSafe.escaped(line)) } }
     let downloader = try Downloader(configuration)
+    var list: ChecksumList?
+    if let checksumFile, let first = urls.first {
+      list = try await ChecksumList.load(
+        checksumFile, like: request(first, checksum: nil, collected), with: downloader)
+    }
     var status: Int32 = 0
     for url in urls {
-      let outcome = await fetch(request(url, collected), with: downloader)
+      let outcome = await fetch(url, list, collected, with: downloader)
       guard case .failure(let error) = outcome else { continue }
       if status == 0 { status = ExitStatus.of(error.code) }
       if error.code == .interrupted { break }
@@ -124,16 +157,34 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func fetch(
-    _ request: DownloadRequest, with downloader: Downloader
+    _ url: String, _ list: ChecksumList?, _ collected: SecretOptions.Collected, with downloader: Downloader
   ) async -> Result<DownloadResult, DownloadError> {
-    let download = downloader.start(request)
+    let wanted: Checksum?
+    do throws(DownloadError) {
+      wanted = try list?.checksum(of: url, output: output) ?? givenChecksum
+    } catch {
+      for line in Report.error(error) { Terminal.printError(line) }
+      return .failure(error)
+    }
+    let download = downloader.start(request(url, checksum: wanted, collected))
     SignalTrap.onInterrupt { download.cancel() }
     // Where standard output is the file itself, the summary must not get into it.
     if let output, Terminal.isStandardOutput(output) { Terminal.summariesGoToError() }
     return await Display(quiet: quiet).follow(download)
   }
 
-  private func request(_ url: String, _ secrets: SecretOptions.Collected) -> DownloadRequest {
+  private var checksumArgument: ChecksumArgument? {
+    // It was looked at in `validate()`.
+    checksum.flatMap { try? ChecksumArgument($0) }
+  }
+
+  private var givenChecksum: Checksum? {
+    sha256.map { Checksum(.sha256, hex: $0) } ?? checksumArgument?.checksum
+  }
+
+  private func request(
+    _ url: String, checksum: Checksum?, _ secrets: SecretOptions.Collected
+  ) -> DownloadRequest {
     var options = DownloadOptions()
     options.connections = connections.choice
     options.retries = retries
@@ -145,9 +196,10 @@ struct GetCommand: AsyncParsableCommand {
     options.acceptsUnframed = acceptUnframed
     options.restartsOnChange = !noRestart
     options.forcesResume = forceResume
+    options.serverDigests = checksumArgument?.serverDigests ?? .automatic
     options.allowsDowngrade = allowDowngrade
     var request = DownloadRequest(
-      url: url, output: place, sha256: sha256, headers: secrets.headers, options: options)
+      url: url, output: place, checksum: checksum, headers: secrets.headers, options: options)
     request.login = secrets.login
     return request
   }

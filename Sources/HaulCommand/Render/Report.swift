@@ -7,7 +7,7 @@ enum Report {
   static func summary(_ result: DownloadResult) -> [String] {
     let path = TerminalSafe.escaped(result.path)
     if result.wasComplete {
-      return ["\(path): already complete, verified (\(Quantities.bytes(result.length)))"]
+      return ["\(path): already complete, \(worth(result.digestStatus)) (\(Quantities.bytes(result.length)))"]
     }
     var line = "\(path): \(Quantities.bytes(result.length)) in \(Quantities.elapsed(result.seconds))"
     if result.seconds > 0, result.receivedBytes > 0 {
@@ -15,9 +15,28 @@ enum Report {
     }
     if result.resumedBytes > 0 { line += ", \(Quantities.bytes(result.resumedBytes)) of it from before" }
     if result.retries > 0 { line += ", \(result.retries) \(result.retries == 1 ? "retry" : "retries")" }
-    guard let sha256 = result.sha256 else { return [line] }
-    let status = result.digestStatus == .verified ? "verified" : "computed"
-    return [line, "sha256 \(sha256) \(status)"]
+    return [line] + digests(result)
+  }
+
+  /// A line for the SHA-256, and one for what was compared, where that is another digest.
+  private static func digests(_ result: DownloadResult) -> [String] {
+    var lines: [String] = []
+    let compared = result.checksum
+    if let sha256 = result.sha256, compared?.algorithm != .sha256 {
+      lines.append("sha256 \(sha256) computed")
+    }
+    if let compared { lines.append("\(compared.algorithm) \(compared.hex) \(worth(result.digestStatus))") }
+    return lines
+  }
+
+  private static func worth(_ status: DownloadResult.DigestStatus) -> String {
+    switch status {
+    case .verified: "verified"
+    case .matchesServer(let field): "matches the server's digest (\(field))"
+    case .matchesWeak(let field): "matches (weak" + (field.map { ", the server's \($0))" } ?? ")")
+    case .computed: "computed"
+    case .none: "not computed"
+    }
   }
 
   static func error(_ error: DownloadError) -> [String] {
@@ -53,6 +72,10 @@ enum Report {
       case .discarding(let bytes, let why):
         "starting over, \(Quantities.bytes(bytes)) of before are not used: \(why)"
       case .startingOver(let why): "fetching everything again: \(why)"
+      case .wrongAnswer(let bytes):
+        "an answer of \(Quantities.bytes(bytes)) did not have its own Content-Digest, fetched again"
+      case .weakChecksum(let algorithm):
+        "weak: files with one \(algorithm == .md5 ? "MD5" : "SHA-1") can be forged; a match rules out accidents only"
       case .damagedChunks(let count):
         "\(count) damaged \(count == 1 ? "chunk" : "chunks") on the disk, fetched again"
       }

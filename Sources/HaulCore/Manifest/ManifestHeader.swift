@@ -39,7 +39,8 @@ package struct ManifestHeader: Equatable, Sendable {
   package let validatorKind: ValidatorKind
   /// SHA-256 of the validator: 32 bytes, all 0 where there is none.
   package let validatorHash: [UInt8]
-  package let expectedDigest: ExpectedDigest?
+  /// May be replaced by a later run: who has brought a wrong one may correct it.
+  package var expectedDigest: ExpectedDigest?
   /// The data file as stat(2) named it when the manifest was created.
   package var device: UInt64
   package var inode: UInt64

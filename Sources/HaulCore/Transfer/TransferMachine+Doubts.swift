@@ -33,7 +33,7 @@ extension TransferMachine {
       known.differsOnlyInTag(from: identity)
     {
       // The generation that was given up is back with everything but the tag: there was no change at all.
-      return ignoreTags(now: now)
+      return ignoreTags(date: known.lastModified)
     }
     // Known to be another backend's: asked again, another one may answer. But not for ever.
     if strangers.contains(where: { $0.change(to: identity) == nil }), failures.count < 2 {
@@ -99,17 +99,17 @@ extension TransferMachine {
     }
     confirmation = nil
     switch outcome {
-    case .oldIsBack(let old): otherBackend(open.suspect, old: old, now: now)
-    case .changed: changed(open.change)
+    case .oldIsBack(let old): otherBackend(open.suspect, old: old)
+    case .changed: changed(open.change.description)
     case .disagreement(let answers): disagreement(open, answers, connection: connection, now: now, dice: dice)
     }
   }
 
-  private mutating func otherBackend(_ suspect: Identity, old: Identity, now: Double) {
+  private mutating func otherBackend(_ suspect: Identity, old: Identity) {
     let known = resource?.identity ?? old
     proven = proven ?? old
     if known.differsOnlyInTag(from: suspect) {
-      ignoreTags(now: now)
+      ignoreTags(date: known.lastModified)
     } else {
       strangers.append(suspect)
     }
@@ -120,40 +120,41 @@ extension TransferMachine {
   ) {
     let all = answers + [open.suspect]
     if let known = resource?.identity, all.allSatisfy(known.differsOnlyInTag) {
-      return ignoreTags(now: now)
+      return ignoreTags(date: known.lastModified)
     }
     if resource == nil, answers.allSatisfy(answers[0].differsOnlyInTag) {
       // Of an earlier run only the tag is known, and this server makes up a new one for each answer.
       ignoresTags = true
-      return changed(open.change)
+      if answers[0].lastModified == nil, !settings.hasTrustedDigest { avoidsRanges = true }
+      return changed(open.change.description)
     }
     let why = "the server gives several versions of the file in turn (\(open.change.description))"
     retry(TransferFailure(.changed, why), connection: connection, retryAfter: nil, now: now, dice: dice)
   }
 
   /// Goes down a tier: from here on length and Last-Modified have to do.
-  private mutating func ignoreTags(now: Double) {
+  /// - Parameter date: the Last-Modified of the generation, if any.
+  private mutating func ignoreTags(date: String?) {
     ignoresTags = true
     usesConditions = false
     resource?.identity.etag = nil
-    guard let identity = resource?.identity, identity.lastModified == nil, !settings.hasTrustedDigest else {
-      return
-    }
+    guard date == nil, !settings.hasTrustedDigest else { return }
     // Nothing stays the same from answer to answer but the length: only one answer belongs together for sure.
-    if phase == .ranges { fallBack("the server's ETags differ from answer to answer, and it gives no date") }
+    let why = "the server's ETags differ from answer to answer, and it gives no date"
+    avoidsRanges = true
+    if phase == .ranges { return fallBack(why) }
+    if phase == .learning, resumed != nil { changed(why) }
   }
 
-  /// Everybody agrees: the file is another one now.
-  private mutating func changed(_ change: ResourceChange) {
-    if let resumed, !resumed.isSameSource {
-      return fail(TransferFailure(.otherFile, change.description))
-    }
-    guard settings.restartsOnChange else { return fail(TransferFailure(.changed, change.description)) }
+  /// The file is another one now, or nobody can tell any more: what is there is of no use.
+  private mutating func changed(_ why: String) {
+    if let resumed, !resumed.isSameSource { return fail(TransferFailure(.otherFile, why)) }
+    guard settings.restartsOnChange else { return fail(TransferFailure(.changed, why)) }
     changes += 1
     guard changes == 1 else {
-      return fail(TransferFailure(.changed, "the file is being modified: \(change.description)"))
+      return fail(TransferFailure(.changed, "the file is being modified: \(why)"))
     }
     former = resource?.identity
-    startOver(TransferFailure(.changed, "the file has changed on the server: \(change.description)"))
+    startOver(TransferFailure(.changed, "the file has changed on the server: \(why)"))
   }
 }

@@ -96,6 +96,12 @@ extension TransferMachine {
     if phase == .learning {
       let identity = Identity(head: head, length: total)
       if let objection = objection(to: identity, head: head, connection: connection) { return objection }
+      if ignoresTags, identity.lastModified == nil, !settings.hasTrustedDigest {
+        // Two such parts could be of two versions.
+        avoidsRanges = true
+        slots[connection].refuse(.broken("a part that nothing tells from another version's"))
+        return .stop
+      }
       learn(identity, head: head, honoursRanges: true, framing: .length, place: place)
       if scheduler == nil {
         scheduler = Scheduler(

@@ -32,6 +32,8 @@ extension Fault {
     case .preamble(let bytes): plan.preamble += bytes
     case .contentEncodingGzip: plan.headers.set("Content-Encoding", "gzip")
     case .header(let name, let value): plan.headers.set(name, value)
+    case .headerOfBody(let name, let make):
+      if let range = plan.contentRange { plan.headers.set(name, make(range)) }
     case .wrongBytes(let range): plan.invert(range)
     case .extraBytes(let count):
       let end = plan.contentRange?.upperBound ?? 0

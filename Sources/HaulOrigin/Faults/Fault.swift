@@ -57,6 +57,9 @@ package enum Fault: Sendable {
   case missingLastModified
   /// Sets a response field, or removes it (nil).
   case header(String, String?)
+  /// Sets a response field to what is made of the content offsets of the body, such as its digest. Runs with the
+  /// origin locked.
+  case headerOfBody(String, @Sendable (Range<Int>) -> String)
   /// Inverted bits in this half-open range of content offsets, under the right headers.
   case wrongBytes(Range<Int>)
 

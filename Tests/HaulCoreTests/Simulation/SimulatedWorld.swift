@@ -9,7 +9,12 @@ struct SimulatedWorld {
   /// One request under way, as the server sees it.
   private struct Exchange {
     enum Stage { case waitingForHead, sending, stuck }
-    let range: ByteRange?
+    let request: PartRequest
+    var range: ByteRange? { request.range }
+    /// Which version of the file the body is of.
+    var generation = 0
+    /// When its link was made.
+    var linkedAt: Double
     var stage = Stage.waitingForHead
     var nextAt: Double
     /// Bytes a second.
@@ -36,6 +41,11 @@ struct SimulatedWorld {
   private(set) var now = 0.0
   private(set) var requestCount = 0
   private(set) var startOvers = 0
+  /// The versions that the accepted bytes are of; more than one is a mix.
+  private(set) var generations: Set<Int>
+  private(set) var renewals = 0
+  private(set) var fallbacks = 0
+  private var linkedAt = 0.0
   /// Every byte that was accepted.
   private(set) var accepted: ByteRangeSet
   private var exchanges: [Int: Exchange] = [:]
@@ -67,14 +77,17 @@ struct SimulatedWorld {
     }
     self.present = present
     accepted = present
+    generations = present.isEmpty ? [] : [0]
     var resumed: ResumedFile?
     if !present.isEmpty {
-      resumed = ResumedFile(grid: ChunkGrid(length: server.length), present: present) { _ in nil }
+      let server = server
+      resumed = ResumedFile(grid: ChunkGrid(length: server.length), present: present) { server.change(from: $0) }
     }
     machine = TransferMachine(settings: settings, resumed: resumed)
   }
 
-  var length: Int { server.length }
+  /// Of the version that was fetched.
+  var length: Int { server.length(of: generations.first ?? server.generation(at: now)) }
   var presentBytes: Int { present.count }
   /// A stream begins again at its first byte, so its bytes may come more than once.
   var isStream: Bool { machine.scheduler == nil }
@@ -112,7 +125,7 @@ struct SimulatedWorld {
   private mutating func advance() {
     for action in machine.advance(now: now) {
       switch action {
-      case .request(let connection, let asked): request(connection, asked.range)
+      case .request(let connection, let asked): request(connection, asked)
       case .cancel(let connection):
         if exchanges[connection] == nil { fault("connection \(connection) is idle and was cancelled") }
         end(connection, .stopped)
@@ -120,9 +133,11 @@ struct SimulatedWorld {
         startOvers += 1
         exchanges = [:]
         accepted = ByteRangeSet()
+        generations = []
         machine.restarted(now: now)
       case .complete:
         outcome = .complete
+        if generations.count > 1 { fault("versions \(generations.sorted()) are mixed") }
         if exchanges.contains(where: \.value.isTaken) { fault("complete while bytes are still to come") }
       case .fail(let failure): outcome = .failed(failure)
       }
@@ -145,19 +160,25 @@ struct SimulatedWorld {
     if count != scheduler.grid.length { fault("\(scheduler.grid.length - count) bytes are nowhere") }
   }
 
-  private mutating func request(_ connection: Int, _ range: ByteRange?) {
+  private mutating func request(_ connection: Int, _ asked: PartRequest) {
+    let range = asked.range
     requestCount += 1
+    if asked.asksOriginal {
+      renewals += 1
+      linkedAt = now
+    }
+    if range == nil, machine.resource?.startedInRanges == true { fallbacks += 1 }
     hasMoved = true
     if exchanges[connection] != nil { return fault("connection \(connection) has a request already") }
     if let range, range.isEmpty { return fault("an empty range was asked for") }
     // The far half may have been stolen in the same breath.
-    if let range, let due = machine.scheduler?.leases[connection],
+    if let range, !asked.isFresh, let due = machine.scheduler?.leases[connection],
       due.range.lower != range.lower || due.requestEnd != range.upper
     {
       return fault("\(range) was asked for, \(due.range) is due")
     }
     exchanges[connection] = Exchange(
-      range: range, nextAt: now + server.roundTrip * Double.random(in: 1...3, using: &dice),
+      request: asked, linkedAt: linkedAt, nextAt: now + server.roundTrip * Double.random(in: 1...3, using: &dice),
       rate: pow10(Double.random(in: 5.3...8, using: &dice)))
   }
 
@@ -203,18 +224,25 @@ struct SimulatedWorld {
     if isRefused {
       let wait = server.retryAfter.map { [("Retry-After", "\($0)")] } ?? []
       head = response(server.refusalStatus, wait)
+    } else if now > exchange.linkedAt + server.linkLife {
+      head = response(403)
     } else if exchange.hops < 3, chance(chances.redirect, &dice) {
       head = response(307, [("Location", "/")])
     } else {
       head = content(&exchange)
     }
-    switch machine.judge(head, connection: connection, now: now, wallClock: 1000) {
+    let place = AnswerPlace(source: "http://x/", isRenewable: server.linkLife < .infinity)
+    switch machine.judge(head, connection: connection, place: place, now: now, wallClock: 1000) {
     case .take(let offset, let skip):
       exchange.position += skip
-      if head.status != 200 && head.status != 206 { fault("\(head.status) is taken") }
+      // What breaks off in the part that is skipped brings nothing.
+      exchange.cutAt = max(exchange.cutAt, exchange.position)
+      exchange.stallsAt = max(exchange.stallsAt, exchange.position)
+      exchange.end = max(exchange.end, exchange.position)
       if offset != exchange.position {
         fault("bytes of \(exchange.position) are taken for those of \(offset)")
       }
+      if head.status != 200 && head.status != 206 { fault("\(head.status) is taken") }
       exchange.isTaken = true
       exchange.stage = .sending
       schedule(&exchange)
@@ -239,14 +267,24 @@ struct SimulatedWorld {
   /// The head of an answer with content, as good as this server can, and what its body will be.
   private mutating func content(_ exchange: inout Exchange) -> ResponseHead {
     let chances = server.chances
-    var fields: [(String, String)] = server.hasTag ? [("ETag", "\"a\"")] : []
+    let isStale = chance(chances.stale, &dice)
+    exchange.generation = isStale ? SimulatedServer.staleGeneration : server.generation(at: now)
+    let length = server.length(of: exchange.generation)
+    var fields = server.fields(of: exchange.generation, &dice)
+    if let failed = failedCondition(exchange, fields) { return failed }
     let status: Int
-    if let range = exchange.range, server.honoursRanges, !chance(chances.whole, &dice) {
+    let ignoresRange = exchange.request.condition != nil && server.conditions == .alwaysWhole
+    if let range = exchange.range, server.honoursRanges, now < server.rangesEndAt, !ignoresRange,
+      !chance(chances.whole, &dice)
+    {
       guard range.lower < length else { return response(416, [("Content-Range", "bytes */\(length)")]) }
       status = 206
       exchange.position = range.lower
       exchange.end = min(range.upper, length)
       if chance(chances.shifted, &dice) { exchange.position += exchange.end - range.lower > 1 ? 1 : 0 }
+      if chance(chances.early, &dice) {
+        exchange.position -= Int.random(in: 0...min(exchange.position, 1 << 20), using: &dice)
+      }
       if chance(chances.long, &dice) { exchange.end = Int.random(in: exchange.end...length, using: &dice) }
       if chance(chances.short, &dice) {
         // Short, but not by so much that a run takes for ever.
@@ -277,6 +315,18 @@ struct SimulatedWorld {
     return response(status, fields)
   }
 
+  /// A 412 where the server holds the request's condition against it.
+  private func failedCondition(_ exchange: Exchange, _ fields: [(String, String)]) -> ResponseHead? {
+    guard let condition = exchange.request.condition else { return nil }
+    switch (server.conditions, condition) {
+    case (.alwaysFailed, _): return response(412)
+    case (.honoured, .strongETag(let tag)): return fields.contains { $0 == ("ETag", tag) } ? nil : response(412)
+    case (.honoured, .lastModified(let date, _)):
+      return fields.contains { $0 == ("Last-Modified", date) } ? nil : response(412)
+    case (.ignored, _), (.alwaysWhole, _): return nil
+    }
+  }
+
   private func schedule(_ exchange: inout Exchange) {
     let piece = min(pieceLength(exchange), exchange.end - exchange.position)
     exchange.nextAt = now + Double(piece) / exchange.rate
@@ -292,7 +342,7 @@ struct SimulatedWorld {
     let count = min(pieceLength(exchange), stop - exchange.position)
     if count > 0 {
       let (wanted, goesOn) = machine.received(count, connection: connection)
-      take(ByteRange(exchange.position, exchange.position + max(0, wanted)), connection)
+      take(ByteRange(exchange.position, exchange.position + max(0, wanted)), of: exchange.generation)
       if wanted > count || wanted < 0 { fault("\(wanted) of \(count) bytes are wanted") }
       if wanted < count && goesOn { fault("bytes are unwanted, but the rest is wanted") }
       exchange.position += count
@@ -310,10 +360,11 @@ struct SimulatedWorld {
     exchanges[connection] = exchange
   }
 
-  private mutating func take(_ range: ByteRange, _ connection: Int) {
+  private mutating func take(_ range: ByteRange, of generation: Int) {
     guard !range.isEmpty else { return }
+    generations.insert(generation)
     if !isStream, !accepted.intersection(range).isEmpty { fault("bytes of \(range) are accepted twice") }
-    if range.upper > length { fault("bytes behind the end are accepted") }
+    if range.upper > server.length(of: generation) { fault("bytes behind the end are accepted") }
     accepted.insert(range)
   }
 }

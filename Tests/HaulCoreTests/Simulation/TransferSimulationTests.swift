@@ -44,6 +44,9 @@ struct TransferSimulationTests {
     var startOvers = 0
     var streams = 0
     var repeated = 0
+    var renewals = 0
+    var fallbacks = 0
+    var changed = 0
     for seed in 0..<300 as Range<UInt64> {
       var world = SimulatedWorld(seed: seed)
       world.run()
@@ -52,11 +55,15 @@ struct TransferSimulationTests {
       steals += world.machine.scheduler?.stealCount ?? 0
       startOvers += world.startOvers
       repeated += world.machine.retryCount
+      renewals += world.renewals
+      fallbacks += world.fallbacks
+      if world.outcome == .complete, world.generations.contains(where: { $0 > 0 }) { changed += 1 }
     }
     #expect(complete > 150 && complete < 300)
     #expect(steals > 20)
     #expect(startOvers > 3)
     #expect(streams > 20)
     #expect(repeated > 300)
+    #expect(renewals > 10 && fallbacks > 5 && changed > 5)
   }
 }

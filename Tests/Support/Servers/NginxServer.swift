@@ -38,7 +38,8 @@ package final class NginxServer: Sendable {
     process.wait()
   }
 
-  /// `path` begins with the way in which it is served: plain, slow, few, whole or zip.
+  /// `path` begins with the way in which it is served: plain, slow, few, whole, zip, or
+  /// abc, which declares every file to have the SHA-256 of "abc".
   package func url(_ path: String) -> String { "http://127.0.0.1:\(ports[0])/\(path)" }
   package func secureURL(_ path: String) -> String { "https://127.0.0.1:\(ports[1])/\(path)" }
 
@@ -67,6 +68,10 @@ package final class NginxServer: Sendable {
           location /slow/ { alias \(folder)/root/; limit_rate 4m; }
           location /few/ { alias \(folder)/root/; limit_conn few 2; limit_rate 4m; }
           location /whole/ { alias \(folder)/root/; max_ranges 0; }
+          location /abc/ {
+            alias \(folder)/root/;
+            add_header Repr-Digest "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:";
+          }
           location /zip/ { alias \(folder)/root/; gzip on; gzip_min_length 1; gzip_types text/plain; }
         }
       }
