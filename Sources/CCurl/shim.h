@@ -25,6 +25,11 @@ static inline CURLcode haul_easy_set_data(CURL *handle, CURLoption option,
   return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode haul_easy_set_tls_context_function(CURL *handle,
+                                                          CURLcode (*value)(CURL *, void *, void *)) {
+  return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, value);
+}
+
 static inline CURLcode haul_easy_get_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }
@@ -42,6 +47,13 @@ static inline CURLcode haul_easy_get_string(CURL *handle, CURLINFO info, const c
 }
 static inline CURLcode haul_easy_get_pointer(CURL *handle, CURLINFO info, void **value) {
   return curl_easy_getinfo(handle, info, value);
+}
+
+/// OpenSSL's session of the connection that a running transfer uses, or NULL.
+static inline void *haul_easy_tls_session(CURL *handle) {
+  struct curl_tlssessioninfo *session = 0;
+  if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return 0;
+  return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : 0;
 }
 
 static inline CURLMcode haul_multi_set_long(CURLM *multi, CURLMoption option, long value) {

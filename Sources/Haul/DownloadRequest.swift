@@ -21,8 +21,21 @@ public struct DownloadRequest: Sendable {
   /// Further header lines, "Name: value". They go to the URL's own origin only, never along a redirect to
   /// another one.
   public var headers: [String]
+  /// Who asks. It goes to the URL's own origin only, and wins over user info in the URL.
+  public var login = Login.none
   /// How it is fetched.
   public var options: DownloadOptions
+
+  /// Credentials for Basic authentication.
+  public enum Login: Sendable, Equatable {
+    /// None but those in the URL.
+    case none
+    /// This name, without a colon, and this password.
+    case basic(user: String, password: String)
+    /// The text of a `.netrc` file: its entry for the URL's host counts, and only where the URL has no user info.
+    /// An entry `default` never does. With a `user` there must be an entry of that name.
+    case netrc(text: String, user: String? = nil)
+  }
 
   /// Describes a download. Nothing is checked here: ``Downloader/start(_:)`` reports what is wrong.
   public init(
@@ -90,6 +103,8 @@ public struct DownloadOptions: Sendable {
   public var overwrites = false
   /// Accept a body whose end cannot be told from a cut connection.
   public var acceptsUnframed = false
+  /// Follow a redirect from https down to http. Headers and credentials never go along.
+  public var allowsDowngrade = false
   /// Whether a file that turns out to have changed on the server is begun anew, once. False makes it an error
   /// that keeps what was there.
   public var restartsOnChange = true

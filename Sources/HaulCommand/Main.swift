@@ -13,7 +13,13 @@ import Darwin
 struct Main {
   static func main() async {
     SignalTrap.prepare()
-    leave(await run(Array(CommandLine.arguments.dropFirst())))
+    var status = await run(Array(CommandLine.arguments.dropFirst()))
+    if let why = Terminal.lostSummary {
+      Terminal.printError(
+        "haul: standard output could not be written to (\(why)); the files that were fetched are complete")
+      if status == 0 { status = 1 }
+    }
+    leave(status)
   }
 
   /// Runs the command and returns its exit code; everything is said by then.

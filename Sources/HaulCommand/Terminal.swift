@@ -32,9 +32,22 @@ enum Terminal {
 
   private static let summaryEnd = Atomic<Int32>(STDOUT_FILENO)
 
+  /// The errno value of the first summary that could not be written, or 0.
+  private static let summaryFailure = Atomic<Int32>(0)
+
   /// Prints a line of the summary, to standard output unless the file itself goes there.
   static func print(_ text: String) {
-    write(text + "\n", to: summaryEnd.load(ordering: .relaxed))
+    let code = write(text + "\n", to: summaryEnd.load(ordering: .relaxed))
+    // Whoever reads and has had enough (`head`) knows what he has done.
+    if code != 0, code != EPIPE {
+      _ = summaryFailure.compareExchange(expected: 0, desired: code, ordering: .relaxed)
+    }
+  }
+
+  /// Why a summary has been lost, or nil.
+  static var lostSummary: String? {
+    let code = summaryFailure.load(ordering: .relaxed)
+    return code == 0 ? nil : String(cString: strerror(code))
   }
 
   static func summariesGoToError() { summaryEnd.store(STDERR_FILENO, ordering: .relaxed) }
@@ -52,9 +65,11 @@ enum Terminal {
   /// Writes without a line end to standard error, in one call, so that nothing flickers.
   static func draw(_ text: String) { write(text, to: STDERR_FILENO) }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  /// The errno value of a failure, or 0.
+  @discardableResult
+  private static func write(_ text: String, to descriptor: Int32) -> Int32 {
     var text = text
-    text.withUTF8 { bytes in
+    return text.withUTF8 { bytes in
       var done = 0
       while done < bytes.count {
         #if canImport(Glibc)
@@ -63,9 +78,10 @@ enum Terminal {
         let count = Darwin.write(descriptor, bytes.baseAddress! + done, bytes.count - done)
         #endif
         if count < 0 && errno == EINTR { continue }
-        if count <= 0 { return }
+        if count <= 0 { return count < 0 ? errno : EIO }
         done += count
       }
+      return 0
     }
   }
 

@@ -75,6 +75,7 @@ package struct DiskError: Error, Equatable, Sendable, CustomStringConvertible {
   package var description: String {
     let reason =
       switch kind {
+      case .busy(getpid()?): "another download of this process is working on it"
       case .busy(let holder?): "another process (\(holder)) is working on it"
       case .busy(nil): "another process is working on it"
       case .poisoned: "an earlier sync failed, so nothing since then counts" + (code == 0 ? "" : " (\(text))")

@@ -25,12 +25,14 @@ package struct FileStatus: Equatable, Sendable {
   package var links: Int
   package var owner: UInt32
   package var isRegular: Bool
+  /// A symbolic link itself, not what it leads to.
+  package var isLink: Bool
   /// Seconds since 1970.
   package var modified: Int
 
   package init(
     device: UInt64, inode: UInt64, size: Int, allocated: Int = 0, mode: UInt32 = 0o600, links: Int = 1,
-    owner: UInt32, isRegular: Bool = true, modified: Int = 0
+    owner: UInt32, isRegular: Bool = true, isLink: Bool = false, modified: Int = 0
   ) {
     self.device = device
     self.inode = inode
@@ -40,6 +42,7 @@ package struct FileStatus: Equatable, Sendable {
     self.links = links
     self.owner = owner
     self.isRegular = isRegular
+    self.isLink = isLink
     self.modified = modified
   }
 

@@ -94,8 +94,12 @@ extension ManifestFile {
     if status.mode & 0o022 != 0, try modesHold(part, disk) {
       problem = problem ?? "others may write to it"
     }
-    guard let problem else { return status }
-    throw DiskError("use", file.path, code: 0, kind: .foreign, detail: problem)
+    if let problem { throw DiskError("use", file.path, code: 0, kind: .foreign, detail: problem) }
+    // What the manifest says is only as good as the bytes that it speaks of.
+    if part.status.mode & 0o022 != 0, try modesHold(part, disk) {
+      throw DiskError("use", part.file.path, code: 0, kind: .foreign, detail: "others may write to it")
+    }
+    return status
   }
 
   /// Whether this filesystem keeps modes: ours are created with 0600, so a data file that cannot be given
@@ -103,7 +107,10 @@ extension ManifestFile {
   private static func modesHold(_ part: LockedPart, _ disk: any DiskOperations) throws(DiskError) -> Bool {
     if part.status.mode & 0o077 == 0 { return true }
     try? disk.setMode(part.file, 0o600)
-    return try disk.status(of: part.file).mode & 0o077 == 0
+    let holds = try disk.status(of: part.file).mode & 0o077 == 0
+    // As it was: the next run has to find what this one refuses.
+    if holds { try? disk.setMode(part.file, part.status.mode) }
+    return holds
   }
 
   /// Nothing but zeros of a size that we make: a process was killed between creating and writing it. Emptying

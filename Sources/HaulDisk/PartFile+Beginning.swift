@@ -110,7 +110,7 @@ extension PartFile {
     guard needed <= free else {
       throw DiskError(
         "reserve room for", data.path, code: 0, kind: .noSpace,
-        detail: "\(needed) bytes are needed, \(free) are free")
+        detail: "\(ByteCountText.decimal(needed)) are needed, \(ByteCountText.decimal(free)) are free")
     }
     do throws(DiskError) {
       try disk.preallocate(data, length: length)

@@ -12,7 +12,7 @@ extension PartFile {
   /// - Parameters:
   ///   - overwrite: go on where the final name exists; it is replaced by the finish and untouched until then.
   ///   - sync: false makes no sync call at all, here or later.
-  /// - Throws: `.exists` where the final name is taken, `.busy` where another process works on the target,
+  /// - Throws: `.exists` where the final name is taken by a file or a link, `.busy` where another process works on the target,
   ///   `.foreign` where one of its names is not a file of ours, `.gone` without the directory.
   package static func open(
     _ target: Target, overwrite: Bool, sync: Bool = true, disk: any DiskOperations = SystemDisk()
@@ -45,14 +45,17 @@ extension PartFile {
   private static func refuse(
     _ final: FileStatus, overwrite: Bool, _ target: Target, _ directory: DiskFile
   ) throws(DiskError) {
+    let path = directory.path(of: target.name)
+    // The finish renames over a link and so replaces the link itself, never what it leads to.
+    guard final.isRegular || final.isLink else {
+      throw DiskError(
+        overwrite ? "overwrite" : "download to", path, code: 0, kind: .foreign,
+        detail: "it is not a regular file")
+    }
     guard overwrite else {
       throw DiskError(
-        "download to", directory.path(of: target.name), code: 0, kind: .exists, detail: "the file exists")
-    }
-    guard final.isRegular else {
-      throw DiskError(
-        "overwrite", directory.path(of: target.name), code: 0, kind: .foreign,
-        detail: "it is not a regular file")
+        "download to", path, code: 0, kind: .exists,
+        detail: final.isLink ? "a symbolic link exists there" : "the file exists")
     }
   }
 

@@ -83,7 +83,8 @@ extension FileStatus {
       device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino),
       size: Int(status.st_size), allocated: Int(status.st_blocks) * 512,
       mode: UInt32(status.st_mode) & 0o7777, links: Int(status.st_nlink), owner: status.st_uid,
-      isRegular: status.st_mode & S_IFMT == S_IFREG, modified: Self.modified(status))
+      isRegular: status.st_mode & S_IFMT == S_IFREG, isLink: status.st_mode & S_IFMT == S_IFLNK,
+      modified: Self.modified(status))
   }
 
   private static func modified(_ status: stat) -> Int {

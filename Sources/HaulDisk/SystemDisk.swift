@@ -39,10 +39,20 @@ package struct SystemDisk: DiskOperations {
       let descriptor = try repeated("create", path) { openat(directory.descriptor, name, flags, 0o600) }
       return DiskFile(descriptor: descriptor, path: path)
     } catch {
-      // Creating finds no name missing: what is missing is the directory, removed while it was open.
+      // Creating finds no name missing: what is missing is the directory, removed while it was open, unless it is
+      // one in which nobody creates anything, such as /proc.
       guard error.code == ENOENT else { throw error }
-      throw DiskError("create", path, code: ENOENT, kind: .gone)
+      guard isStillNamed(directory) else { throw DiskError("create", path, code: ENOENT, kind: .gone) }
+      throw DiskError(
+        "create", path, code: ENOENT, kind: .permission, detail: "its filesystem takes no new files")
     }
+  }
+
+  private func isStillNamed(_ directory: DiskFile) -> Bool {
+    var named = stat()
+    var opened = stat()
+    return stat(directory.path, &named) == 0 && fstat(directory.descriptor, &opened) == 0
+      && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
   }
 
   package func openStream(_ path: String) throws(DiskError) -> DiskFile {

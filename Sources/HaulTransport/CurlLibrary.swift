@@ -13,6 +13,14 @@ package enum CurlLibrary {
     return String(cString: text)
   }
 
+  /// The TLS library that it uses, such as "OpenSSL/3.0.22".
+  static var tlsLibrary: String {
+    guard let info = curl_version_info(haul_version_now), let text = info.pointee.ssl_version else {
+      return ""
+    }
+    return String(cString: text)
+  }
+
   /// Whether the linked version is at least the floor that the options here need (7.88).
   package static var isRecentEnough: Bool {
     guard let info = curl_version_info(haul_version_now) else { return false }

@@ -12,12 +12,7 @@ package struct RemoteURL: Hashable, Sendable {
   package let path: String
   package let hasQuery: Bool
   /// User name and password from the URL, percent-decoded; never part of ``text``.
-  package let userInfo: UserInfo?
-
-  package struct UserInfo: Hashable, Sendable {
-    package let user: String
-    package let password: String
-  }
+  package let userInfo: Credentials?
 
   /// Longer ones are refused: no server needs them, and a redirect could otherwise fill the memory.
   package static let longest = 16 * 1024
@@ -51,7 +46,7 @@ package struct RemoteURL: Hashable, Sendable {
     let port = Self.get(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
     let user = Self.get(handle, CURLUPART_USER, UInt32(CURLU_URLDECODE))
     let password = Self.get(handle, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
-    userInfo = user == nil && password == nil ? nil : UserInfo(user: user ?? "", password: password ?? "")
+    userInfo = user == nil && password == nil ? nil : Credentials(user: user ?? "", password: password ?? "")
     curl_url_set(handle, CURLUPART_USER, nil, 0)
     curl_url_set(handle, CURLUPART_PASSWORD, nil, 0)
     curl_url_set(handle, CURLUPART_OPTIONS, nil, 0)
@@ -63,7 +58,7 @@ package struct RemoteURL: Hashable, Sendable {
     hasQuery = Self.get(handle, CURLUPART_QUERY, 0) != nil
   }
 
-  private init(copy: RemoteURL, userInfo: UserInfo?) {
+  private init(copy: RemoteURL, userInfo: Credentials?) {
     text = copy.text
     origin = copy.origin
     path = copy.path

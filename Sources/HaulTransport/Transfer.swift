@@ -42,6 +42,10 @@ package final class Transfer {
 
   private enum Stage { case head, taking, discarding(left: Int), refused }
   private var stage = Stage.head
+  /// What was wrong with a head that could not even be judged.
+  private var problem: TransportFailure?
+  /// The TLS session whose end is the end of the body; nil where the body itself says where it ends.
+  private var endingSession: Int?
   private var head: ResponseHead?
 
   /// An error page up to this size is read to its end to keep the connection.
@@ -75,6 +79,8 @@ package final class Transfer {
     guard let handle else { return nil }
     errorText[0] = 0
     head = nil
+    problem = nil
+    endingSession = nil
     stage = .head
     isHeld = false
     haul_easy_set_string(handle, CURLOPT_URL, request.url.text)
@@ -94,9 +100,16 @@ package final class Transfer {
 
   func finish(_ code: CURLcode) -> TransferOutcome {
     isRunning = false
+    if let problem { return .failed(problem) }
     if case .refused = stage { return .stopped }
-    if code == CURLE_OK { return .finished }
-    return .failed(TransportFailure(code: code, detail: String(cString: errorText)))
+    if code == CURLE_OK {
+      guard let endingSession, !TLSEnd.hasEnded(endingSession) else { return .finished }
+      return .failed(
+        TransportFailure(kind: .interrupted, message: "the TLS connection was cut (no close_notify)"))
+    }
+    var isInHead = false
+    if case .head = stage { isInHead = true }
+    return .failed(TransportFailure(code: code, detail: String(cString: errorText), isInHead: isInHead))
   }
 
   func disarm() { isRunning = false }
@@ -141,6 +154,7 @@ package final class Transfer {
     // An empty text turns proxies off; nil would let libcurl read the environment by itself.
     haul_easy_set_string(handle, CURLOPT_PROXY, options.proxies.proxy(for: origin) ?? "")
     haul_easy_set_string(handle, CURLOPT_NOPROXY, options.proxies.exceptions ?? "")
+    TLSEnd.observe(handle)
     if let caFile = options.caFile { haul_easy_set_string(handle, CURLOPT_CAINFO, caFile) }
   }
 
@@ -163,19 +177,32 @@ package final class Transfer {
     // After the body has begun these are trailers, which nobody asked for.
     guard case .head = stage else { return true }
     if line.allSatisfy({ $0 == 0x0d || $0 == 0x0a }) { return endOfHead() }
-    guard head?.headers.appendLine(line) != nil else { return refuse() }
-    return !(head?.headers.isOverfull ?? true) || refuse()
+    head?.headers.appendLine(line)
+    guard head?.headers.isOverfull == true else { return head != nil || refuse() }
+    problem = TransportFailure(
+      kind: .overfull,
+      message:
+        "a header section of more than \(HeaderBlock.mostFields) fields or \(HeaderBlock.mostBytes / 1024) KiB"
+    )
+    return refuse()
   }
 
   private func endOfHead() -> Bool {
     guard let complete = head else { return refuse() }
     if (100..<200).contains(complete.status) { return true }
     switch delegate?.transfer(self, received: complete) ?? .stop {
-    case .take: stage = .taking
+    case .take:
+      stage = .taking
+      if complete.contentLength == .absent, !complete.isChunked { noteEndingSession() }
     case .discard: stage = .discarding(left: Self.mostDiscarded)
     case .stop: return refuse()
     }
     return true
+  }
+
+  private func noteEndingSession() {
+    guard TLSEnd.isTold, origin?.scheme == "https", let handle else { return }
+    endingSession = haul_easy_tls_session(handle).map { Int(bitPattern: $0) }
   }
 
   fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool {

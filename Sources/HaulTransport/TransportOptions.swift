@@ -62,10 +62,10 @@ package struct TransferRequest: Sendable {
   /// Whether it must not use a connection that is open already.
   package var isFresh = false
   /// For Basic authentication, or nil to send none.
-  package var credentials: RemoteURL.UserInfo?
+  package var credentials: Credentials?
 
   package init(
-    url: RemoteURL, range: ByteRange?, headerLines: [String] = [], credentials: RemoteURL.UserInfo? = nil
+    url: RemoteURL, range: ByteRange?, headerLines: [String] = [], credentials: Credentials? = nil
   ) {
     self.url = url
     self.range = range

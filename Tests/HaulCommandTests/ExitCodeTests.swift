@@ -214,7 +214,7 @@ struct ExitCodeTests {
   @Test(
     "64: a command that makes no sense touches nothing",
     arguments: [
-      ([], "url"), (["nonsense"], "http://"), (["ftp://127.0.0.1/x"], "ftp"),
+      ([], "url"), (["nonsense"], "https://nonsense"), (["ftp://127.0.0.1/x"], "ftp"),
       (["http://127.0.0.1:9/x", "-c", "0"], "256"),
       (["http://127.0.0.1:9/x", "-c", "many"], "many"), (["http://127.0.0.1:9/x", "--sha256", "12"], "64"),
       (["http://127.0.0.1:9/x", "-H", "no colon"], "Name: value"),

@@ -16,7 +16,12 @@ struct NameTests {
       ("/a/..%2F..%2Fetc%2Fpasswd", "passwd"), ("/x%2Fy.bin", "y.bin"), ("/%2e%2ehidden", "hidden"),
       ("/a%00b", "ab"), ("/a%1b%5b31mb", "a[31mb"), ("/%252F", "%2F"), ("/-rf", "rf"), ("/f.haul", "f.haul_"),
       ("/%E2%80%AEtxt.exe", "txt.exe"),
-    ])
+      ("/..%5C..%5Cx", "x"), ("/%2Fabs", "abs"), ("/C:%5Ctemp%5Cx", "x"), ("/%2e%2e%2f%2e%2e%2fx", "x"),
+      ("/.ssh", "ssh"), ("/.bashrc", "bashrc"), ("/CON", "_CON"), ("/nul.tar", "_nul.tar"),
+      ("/x.haul-part", "x.haul-part_"), ("/a%0Ab", "ab"), ("/a%C2%9Bb", "ab"), ("/a%FFb", "a\u{FFFD}b"),
+      ("/...", "download"), ("/%20", "download"), ("/%2e%2e%2f", "download"),
+      ("/\(String(repeating: "a", count: 4096))", String(repeating: "a", count: 239)),
+    ] as [(String, String)])
   func fromURL(path: String, name: String) throws {
     let arena = try Arena()
     arena.origin.put(resource, at: String(path.prefix { $0 != "?" }))
@@ -33,8 +38,14 @@ struct NameTests {
       ("attachment; filename*=UTF-8''na%C3%AFve.iso; filename=x", "naïve.iso"),
       ("attachment; filename=\"../../etc/passwd\"", "passwd"),
       ("attachment; filename=\"a\u{1b}[31m\u{9b}b\"", "a[31mb"), ("attachment; filename=\"..\"", "download"),
+      ("attachment; filename=\"..\\\\..\\\\x\"", "x"), ("attachment; filename=/abs", "abs"),
+      ("attachment; filename=\"%2e%2e%2fx\"", "%2e%2e%2fx"),
+      ("attachment; filename*=UTF-8''..%2F..%2Fx", "x"),
+      ("attachment; filename=-rf", "rf"), ("attachment; filename=x.haul", "x.haul_"),
+      ("attachment; filename*=UTF-8''a%00%0d%0ab", "ab"), ("attachment; filename*=UTF-8''%E2%80%AEx", "x"),
+      ("attachment; filename=\"\(String(repeating: "n", count: 4000))\"", String(repeating: "n", count: 239)),
       ("attachment", "download"),
-    ])
+    ] as [(String, String)])
   func fromServer(field: String, name: String) throws {
     let arena = try Arena(["/": resource])
     arena.origin.update("/") { $0.contentDisposition = field }

@@ -15,7 +15,7 @@ import Darwin
 private let MiB = 1 << 20
 
 /// Disks that fail.
-@Suite(.timeLimit(.minutes(1))) struct DiskErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskErrorTests {
   private let length = 32 * MiB + 17
 
   @Test(

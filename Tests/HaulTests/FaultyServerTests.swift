@@ -8,7 +8,7 @@ import Testing
 private let MiB = 1 << 20
 
 /// Whatever a server does: the reference bytes, or an error that says so.
-@Suite(.timeLimit(.minutes(1))) struct FaultyServerTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultyServerTests {
   private let length = 24 * MiB + 3
 
   private func bench(_ faults: FaultRule...) throws -> Bench {

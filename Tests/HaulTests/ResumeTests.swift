@@ -8,7 +8,7 @@ import Testing
 private let MiB = 1 << 20
 
 /// Stopping in the middle, and going on.
-@Suite(.timeLimit(.minutes(1))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(10))) struct ResumeTests {
   private let length = 40 * MiB + 99
 
   /// A resource whose answers are held at `position` until the gate "hold" opens.

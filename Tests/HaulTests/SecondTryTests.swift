@@ -8,7 +8,7 @@ import Testing
 private let MiB = 1 << 20
 
 /// A wrong digest has everything fetched once more, whatever the server tells, and never ends with a file.
-@Suite(.timeLimit(.minutes(1))) struct SecondTryTests {
+@Suite(.timeLimit(.minutes(10))) struct SecondTryTests {
   @Test(
     "a wrong digest is an error after the second try, also without a length",
     arguments: [OriginResource.Framing.contentLength, .chunked], [0, 1, 3 * MiB + 7])

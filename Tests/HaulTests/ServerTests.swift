@@ -8,7 +8,7 @@ import Testing
 private let MiB = 1 << 20
 
 /// Servers that do it in another way, all within HTTP.
-@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+@Suite(.timeLimit(.minutes(10))) struct ServerTests {
   @Test("a server without ranges sends the file in one answer", arguments: [0, 1, 3 * MiB, 9 * MiB + 5])
   func noRanges(length: Int) async throws {
     var resource = OriginResource.reference(seed: 1, length: length)

@@ -8,7 +8,7 @@ import Testing
 private let MiB = 1 << 20
 
 /// Several downloads in one downloader, and its end.
-@Suite(.timeLimit(.minutes(1))) struct SharingTests {
+@Suite(.timeLimit(.minutes(10))) struct SharingTests {
   @Test("many downloads at once are all right")
   func many() async throws {
     let bench = try Bench()
@@ -40,6 +40,26 @@ private let MiB = 1 << 20
     #expect(await off.failure()?.code == .interrupted)
     _ = try await good.result()
     bench.expectFile("good", length: 20 * MiB)
+  }
+
+  @Test("of two downloads of one downloader onto one name the second is refused, and the first is whole")
+  func oneName() async throws {
+    var held = OriginResource.reference(seed: 1, length: 9 * MiB)
+    held.gate = .init("hold", at: 1000)
+    let bench = try Bench(["/f": held, "/g": .reference(seed: 2, length: 9 * MiB)])
+    let first = bench.start("/f", to: "f")
+    bench.wait { $0.requests.contains { $0.heldAt == "hold" } }
+    for overwrites in [false, true] {
+      let error = await bench.failure("/g", to: "f") { $0.overwrites = overwrites }
+      #expect(error?.code == .busy, "\(String(describing: error))")
+      #if os(Linux)
+      #expect(error?.message.contains("another download of this process") == true)
+      #endif
+    }
+    #expect(!bench.origin.requests().contains { $0.target == "/g" })
+    bench.origin.openGate("hold")
+    _ = try await first.result()
+    bench.expectFile(length: 9 * MiB)
   }
 
   @Test("dropping the downloader interrupts and keeps what is under way")

@@ -16,7 +16,7 @@ import Darwin
 private let MiB = 1 << 20
 
 /// Disks that stand still, and pools that are small: nothing may wait for ever, and memory stays bounded.
-@Suite(.timeLimit(.minutes(1))) struct StuckDiskTests {
+@Suite(.timeLimit(.minutes(10))) struct StuckDiskTests {
   @Test("a pool of one mebibyte serves any number of connections", arguments: [1, 16, 64, 256])
   func smallPool(connections: Int) async throws {
     let length = 70 * MiB + 1

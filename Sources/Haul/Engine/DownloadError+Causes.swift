@@ -35,6 +35,9 @@ extension DownloadError {
     case .network: (code, advice) = (.network, "check the connection, \(again)")
     case .untrusted:
       (code, advice) = (.network, "if the certificate is right, name its authority with --cacert")
+    case .notTLS:
+      (code, advice) = (.network, "check the port; if the server has no TLS there, write http:// in front")
+    case .caFile: (code, advice) = (.invalidRequest, "give a file of certificates in PEM form with --cacert")
     case .refused(let status): (code, advice) = (.refused, Self.advice(status: status))
     case .changed: (code, advice) = (.changed, Self.advice(changed: plan))
     case .otherFile:
@@ -60,7 +63,9 @@ extension DownloadError {
 
   private static func advice(status: Int) -> String {
     switch status {
-    case 401, 407: "credentials are missing or wrong: give them with -H 'Authorization: …'"
+    case 401:
+      "credentials are missing or wrong: give them with --user, --netrc or an Authorization header (-H)"
+    case 407: "the proxy wants a user name and a password: give them in the proxy variable's URL"
     case 403: "the link may have expired or want a header (-H)"
     case 404, 410: "check the URL"
     case 429, 503: "wait and try again, with fewer connections (-c)"

@@ -10,9 +10,13 @@ struct DownloadPlan: Sendable {
   let directory: String
   /// Nil until the server has suggested one.
   let name: String?
+  /// Whether the user has named the file himself: only then may it be a FIFO, a device or a link to one.
+  let isNamedByUser: Bool
   /// The digest that the user has brought.
   let wanted: ExpectedDigest?
   let headerLines: [String]
+  /// For the URL's own origin.
+  let credentials: Credentials?
   let options: DownloadOptions
 
   /// Whether the user's digest is proof of which file it is.
@@ -26,12 +30,14 @@ struct DownloadPlan: Sendable {
     } catch {
       throw DownloadError(
         .invalidRequest, "not a URL that can be fetched (\(error.reason)): \(Self.redacted(request.url))",
-        advice: "give an absolute http:// or https:// URL")
+        advice: Self.advice(forURL: request.url))
     }
     (directory, name) = try Self.place(request.output, url: url)
+    if case .file = request.output { isNamedByUser = true } else { isNamedByUser = false }
     wanted = try request.checksum.map(Self.digest)
-    for line in request.headers { try Self.check(header: line) }
+    try Self.check(headers: request.headers + ["User-Agent: \(request.options.userAgent)"])
     headerLines = request.headers
+    credentials = try Self.credentials(request.login, url: url)
     options = request.options
     try Self.check(options)
   }
@@ -97,23 +103,6 @@ struct DownloadPlan: Sendable {
     return digest
   }
 
-  /// A header line must not smuggle in a second one, nor fields that are Haul's own.
-  private static func check(header line: String) throws(DownloadError) {
-    let name = line.prefix { $0 != ":" }
-    let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x22 }
-    guard isToken, name.endIndex < line.endIndex, !line.unicodeScalars.contains(where: { $0.value < 0x20 })
-    else {
-      throw DownloadError(
-        .invalidRequest, "not a header line: \(name)", advice: "write it as 'Name: value' in one line")
-    }
-    let own = ["range", "if-match", "if-range", "if-unmodified-since", "accept-encoding", "te", "connection"]
-    guard !own.contains(name.lowercased()) else {
-      throw DownloadError(
-        .invalidRequest, "the header \(name) is Haul's own: it depends on which bytes are missing",
-        advice: "leave it out")
-    }
-  }
-
   private static func check(_ options: DownloadOptions) throws(DownloadError) {
     if case .fixed(let count) = options.connections, !(1...256).contains(count) {
       throw DownloadError(.invalidRequest, "\(count) connections", advice: "choose 1 to 256")
@@ -125,26 +114,5 @@ struct DownloadPlan: Sendable {
       throw DownloadError(
         .invalidRequest, "a timeout that is not above 0", advice: "give seconds, up to 86400")
     }
-  }
-
-  /// A URL for a message: without user info and query, even where it cannot be parsed.
-  static func redacted(_ url: String) -> String {
-    var text = url.prefix { $0 != "?" && $0 != "#" }
-    if let scheme = text.range(ofText: "://"), let at = text[scheme.upperBound...].lastIndex(of: "@") {
-      text = text[..<scheme.upperBound] + text[text.index(after: at)...]
-    }
-    return String(text.prefix(500))
-  }
-}
-
-extension Substring {
-  /// The first occurrence of `text`, without Foundation.
-  fileprivate func range(ofText text: String) -> Range<Index>? {
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-      start = index(after: start)
-    }
-    return nil
   }
 }

@@ -59,12 +59,6 @@ extension Driver {
   }
 
   private func continueOpening(_ output: OpenedOutput) {
-    if output.isStream, machine != nil {
-      // The probe that told the name began without order; a stream begins again, over one connection.
-      removeTransfers(keepingBytes: false)
-      dropWaiting()
-      return startMachine(resumed: nil)
-    }
     if case .part(let part) = output, let why = part.notice { notice(.startingOver(why: why)) }
     guard case .part(let part) = output, let state = part.resume else {
       return machine == nil ? startMachine(resumed: nil) : prepare()

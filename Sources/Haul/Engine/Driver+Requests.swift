@@ -80,8 +80,10 @@ extension TransportFailure {
   fileprivate var transferKind: TransferFailure.Kind {
     switch kind {
     case .resolve, .connect, .timeout, .interrupted, .tls, .proxy: .network
+    case .notTLS: .notTLS
+    case .caFile: .caFile
     case .certificate: .untrusted
-    case .malformed: .brokenProtocol
+    case .malformed, .overfull: .brokenProtocol
     case .local: .local
     }
   }

@@ -44,31 +44,41 @@ struct OutputOpener: Sendable {
   }
 
   /// Opening a FIFO waits until somebody reads from it.
-  var mayWait: Bool { kind == S_IFIFO }
+  var mayWait: Bool { kind == S_IFIFO && isStream }
 
   /// Whether a file stands under the final name that may be the wanted one.
   var mayBeComplete: Bool { kind == S_IFREG && !plan.options.overwrites }
 
-  /// The kind bits of what stands under the final name, links followed; nil where there is nothing.
+  /// The kind bits of what stands under the final name; nil where there is nothing. What the user has named may be
+  /// a link (`/dev/stdout` is one), but not one that another user has put there.
   private var kind: mode_t? {
     var status = stat()
-    return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    guard lstat(path, &status) == 0 else { return nil }
+    let mayFollow = plan.isNamedByUser && (status.st_uid == geteuid() || status.st_uid == 0)
+    if status.st_mode & S_IFMT == S_IFLNK, mayFollow, stat(path, &status) != 0 { return nil }
+    return status.st_mode & S_IFMT
+  }
+
+  /// Whether the bytes go out in order. Only to what the user has named: a FIFO that waits under a name that came
+  /// from a URL or a server is somebody's trap.
+  private var isStream: Bool {
+    guard plan.isNamedByUser, let kind else { return false }
+    return [S_IFIFO, S_IFCHR, S_IFBLK, S_IFSOCK].contains(kind)
   }
 
   func open() -> Result<OpenedOutput, DownloadError> {
     do {
-      switch kind {
-      case S_IFIFO, S_IFCHR, S_IFBLK, S_IFSOCK:
+      if isStream {
         return .success(.stream(try StreamSink(path: path, disk: disk)))
-      case S_IFDIR:
+      }
+      if kind == S_IFDIR {
         return .failure(
           DownloadError(
             .exists, "\(path) is a folder", advice: "name a file in it, or give the folder with -d"))
-      default:
-        let part = try PartFile.open(
-          target, overwrite: plan.options.overwrites, sync: plan.options.isDurable, disk: disk)
-        return .success(.part(part))
       }
+      let part = try PartFile.open(
+        target, overwrite: plan.options.overwrites, sync: plan.options.isDurable, disk: disk)
+      return .success(.part(part))
     } catch let error as DiskError {
       return .failure(DownloadError(error, kept: nil))
     } catch {

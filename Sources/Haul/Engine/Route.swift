@@ -8,15 +8,23 @@ struct Route: Sendable {
   /// More hops than this are a loop, or an attack.
   static let mostHops = 10
 
-  /// The URL that the user gave.
+  /// The URL that the user gave. His headers and credentials belong to its origin.
   private let given: RemoteURL
   private let userHeaderLines: [String]
+  private let credentials: Credentials?
+  private let allowsDowngrade: Bool
+  /// Whether a hop has led away from that origin. One that comes back later gets no secrets any more, because it
+  /// was a stranger who chose its path and query; only the very URL that was given is as good as at the start.
+  private let hasLeft: Bool
   let url: RemoteURL
   let hops: Int
 
   init(plan: DownloadPlan) {
     given = plan.url
     userHeaderLines = plan.headerLines
+    credentials = plan.credentials
+    allowsDowngrade = plan.options.allowsDowngrade
+    hasLeft = false
     url = plan.url
     hops = 0
   }
@@ -24,6 +32,9 @@ struct Route: Sendable {
   private init(_ previous: Route, url: RemoteURL, hops: Int) {
     given = previous.given
     userHeaderLines = previous.userHeaderLines
+    credentials = previous.credentials
+    allowsDowngrade = previous.allowsDowngrade
+    hasLeft = url.text != given.text && (previous.hasLeft || url.origin != given.origin)
     self.url = url
     self.hops = hops
   }
@@ -31,14 +42,15 @@ struct Route: Sendable {
   /// The way from the beginning, as the user gave it.
   var original: Route { Route(self, url: given, hops: 0) }
 
-  /// What decisions about an answer need to know of its place.
+  /// What decisions about an answer need to know of its place. TLS counts only where its end can be told from a cut.
   var place: AnswerPlace {
     AnswerPlace(
-      source: url.source.text, isSecure: url.origin.scheme == "https",
+      source: url.source.text, isSecure: url.origin.scheme == "https" && TLSEnd.isTold,
       isRenewable: url != given || SignedLink.isSigned(url.text))
   }
 
-  /// One hop further. Never to another scheme than http and https, and never from https down to http.
+  /// One hop further. Never to another scheme than http and https, and from https down to http only where that is
+  /// allowed.
   func following(_ location: String) throws(TransferFailure) -> Route {
     guard hops < Self.mostHops else {
       throw TransferFailure(.brokenProtocol, "more than \(Self.mostHops) redirects")
@@ -49,8 +61,10 @@ struct Route: Sendable {
     } catch {
       throw TransferFailure(.brokenProtocol, "a redirect that cannot be followed: \(error.reason)")
     }
-    if url.origin.scheme == "https" && next.origin.scheme == "http" {
-      throw TransferFailure(.brokenProtocol, "a redirect from https to http (\(next.source.text))")
+    if url.origin.scheme == "https", next.origin.scheme == "http", !allowsDowngrade {
+      throw TransferFailure(
+        .brokenProtocol,
+        "a redirect from https down to http (\(next.source.text)), which only --allow-downgrade follows")
     }
     return Route(self, url: next, hops: hops + 1)
   }
@@ -64,10 +78,10 @@ struct Route: Sendable {
     if let line = asked.condition?.conditionLine { own.append(line) }
     var request = TransferRequest(url: url, range: asked.range, headerLines: own)
     request.isFresh = asked.isFresh
-    guard url.origin == given.origin else { return request }
+    guard !hasLeft else { return request }
     let kept = own.filter { line in !userHeaderLines.contains { $0.hasSameName(as: line) } }
     request.headerLines = kept + userHeaderLines
-    request.credentials = given.userInfo
+    request.credentials = credentials
     return request
   }
 }

@@ -14,7 +14,7 @@ struct ChecksumList {
   let place: String
   let list: ChecksumFile
 
-  /// - Parameter request: the first download; its headers go to the list too where that is at its origin.
+  /// - Parameter request: the first download; its headers and its login go to the list too where that is at its origin.
   static func load(
     _ place: String, like request: DownloadRequest, with downloader: Downloader
   ) async throws -> ChecksumList {
@@ -26,7 +26,10 @@ struct ChecksumList {
     fetch.url = place
     fetch.output = .file(folder.path + "/list")
     fetch.checksum = nil
-    if !RequestURL.haveSameOrigin(place, request.url) { fetch.headers = [] }
+    if !RequestURL.haveSameOrigin(place, request.url) {
+      fetch.headers = []
+      fetch.login = .none
+    }
     fetch.options.connections = .fixed(1)
     fetch.options.computesDigest = false
     fetch.options.serverDigests = .ignored

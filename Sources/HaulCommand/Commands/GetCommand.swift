@@ -63,10 +63,7 @@ struct GetCommand: AsyncParsableCommand {
     help: "Never wait for the disk: a power loss can then take the file, even a finished one.")
   var noSync = false
 
-  @Option(
-    name: [.customShort("H", allowingJoined: true), .customLong("header")],
-    help: ArgumentHelp("A further request header, to the URL's own origin only.", valueName: "name: value"))
-  var headers: [String] = []
+  @OptionGroup var secrets: SecretOptions
 
   @Option(help: ArgumentHelp("Trust the certificates in this PEM file.", valueName: "file"))
   var cacert: String?
@@ -97,6 +94,11 @@ struct GetCommand: AsyncParsableCommand {
     help: "Accept an answer whose end cannot be told from a cut connection.")
   var acceptUnframed = false
 
+  @Flag(
+    name: .customLong("allow-downgrade"),
+    help: "Follow a redirect from https to http, without headers and credentials.")
+  var allowDowngrade = false
+
   @Flag(name: .shortAndLong, help: "Say nothing but errors.")
   var quiet = false
 
@@ -108,6 +110,9 @@ struct GetCommand: AsyncParsableCommand {
     }
     if let output, output.hasPrefix("/"), directory != nil {
       throw ValidationError("-o names a place of its own (\(output)), so -d contradicts it.")
+    }
+    if let cacert, let why = SecretFile.problem(reading: cacert) {
+      throw ValidationError("--cacert: cannot read \(cacert): \(why).")
     }
   }
 
@@ -132,14 +137,17 @@ struct GetCommand: AsyncParsableCommand {
   func run() async throws {
     var configuration = Downloader.Configuration()
     configuration.environment = Terminal.environment
+    let collected = try secrets.collect(environment: configuration.environment)
+    if !quiet { for line in collected.warnings { Terminal.printError(TerminalSafe.escaped(line)) } }
     let downloader = try Downloader(configuration)
     var list: ChecksumList?
     if let checksumFile, let first = urls.first {
-      list = try await ChecksumList.load(checksumFile, like: request(first, checksum: nil), with: downloader)
+      list = try await ChecksumList.load(
+        checksumFile, like: request(first, checksum: nil, collected), with: downloader)
     }
     var status: Int32 = 0
     for url in urls {
-      let outcome = await fetch(url, list, with: downloader)
+      let outcome = await fetch(url, list, collected, with: downloader)
       guard case .failure(let error) = outcome else { continue }
       if status == 0 { status = ExitStatus.of(error.code) }
       if error.code == .interrupted { break }
@@ -149,7 +157,7 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func fetch(
-    _ url: String, _ list: ChecksumList?, with downloader: Downloader
+    _ url: String, _ list: ChecksumList?, _ collected: SecretOptions.Collected, with downloader: Downloader
   ) async -> Result<DownloadResult, DownloadError> {
     let wanted: Checksum?
     do throws(DownloadError) {
@@ -158,7 +166,7 @@ struct GetCommand: AsyncParsableCommand {
       for line in Report.error(error) { Terminal.printError(line) }
       return .failure(error)
     }
-    let download = downloader.start(request(url, checksum: wanted))
+    let download = downloader.start(request(url, checksum: wanted, collected))
     SignalTrap.onInterrupt { download.cancel() }
     // Where standard output is the file itself, the summary must not get into it.
     if let output, Terminal.isStandardOutput(output) { Terminal.summariesGoToError() }
@@ -174,7 +182,9 @@ struct GetCommand: AsyncParsableCommand {
     sha256.map { Checksum(.sha256, hex: $0) } ?? checksumArgument?.checksum
   }
 
-  private func request(_ url: String, checksum: Checksum?) -> DownloadRequest {
+  private func request(
+    _ url: String, checksum: Checksum?, _ secrets: SecretOptions.Collected
+  ) -> DownloadRequest {
     var options = DownloadOptions()
     options.connections = connections.choice
     options.retries = retries
@@ -187,7 +197,11 @@ struct GetCommand: AsyncParsableCommand {
     options.restartsOnChange = !noRestart
     options.forcesResume = forceResume
     options.serverDigests = checksumArgument?.serverDigests ?? .automatic
-    return DownloadRequest(url: url, output: place, checksum: checksum, headers: headers, options: options)
+    options.allowsDowngrade = allowDowngrade
+    var request = DownloadRequest(
+      url: url, output: place, checksum: checksum, headers: secrets.headers, options: options)
+    request.login = secrets.login
+    return request
   }
 
   private var place: DownloadRequest.Output {

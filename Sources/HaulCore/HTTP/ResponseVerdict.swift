@@ -33,6 +33,8 @@ package enum ResponseVerdict: Sendable, Equatable {
   case conditionFailed
   /// Not what HTTP allows as an answer to this request.
   case broken(String)
+  /// Longer than any file can be: asking again is of no use.
+  case boundless(String)
 }
 
 /// What a request asked for and what is known, against which its response is judged.
@@ -108,7 +110,7 @@ package struct Expectation: Sendable {
     guard let total = total ?? knownLength else {
       return .broken("a part of a file whose length is not told (\(field))")
     }
-    if let problem = lengthProblem(total) { return .broken(problem) }
+    if let problem = lengthProblem(total) { return .boundless(problem) }
     if let change = change(in: head, length: total) { return .changed(change) }
     let overlap = asked.lower - range.lower
     guard (0...Self.longestOverlap).contains(overlap), range.upper > asked.lower else {
@@ -137,7 +139,7 @@ package struct Expectation: Sendable {
       framing = .length
     default: if head.isChunked { framing = .chunked }
     }
-    if let problem = lengthProblem(length) { return .broken(problem) }
+    if let problem = lengthProblem(length) { return .boundless(problem) }
     if let change = change(in: head, length: length) { return .changed(change) }
     guard acceptsWhole else { return .broken("the whole file (200) where a part was asked for") }
     return .whole(length: length, framing)
@@ -147,7 +149,7 @@ package struct Expectation: Sendable {
     guard let asked else { return .broken("416 although no range was asked for") }
     guard let field = head.headers["Content-Range"], case .unsatisfied(let total)? = ContentRange.parse(field)
     else { return .broken("416 (range not satisfiable) that does not tell the length") }
-    if let problem = lengthProblem(total) { return .broken(problem) }
+    if let problem = lengthProblem(total) { return .boundless(problem) }
     if let known = knownLength, known != total { return .changed(.length(was: known, is: total)) }
     if total == 0 && asked.lower == 0 { return .empty }
     return .broken("416 (range not satisfiable) for bytes from \(asked.lower) of \(total)")
@@ -163,7 +165,8 @@ package struct Expectation: Sendable {
 
   private func lengthProblem(_ length: Int?) -> String? {
     guard let length, length > Self.longest else { return nil }
-    return "a length that no file has (\(length))"
+    let (told, most) = (ByteCountText.decimal(length), ByteCountText.decimal(Self.longest))
+    return "a file of \(told), where \(most) is the most that any may have"
   }
 
   private var knownLength: Int? { known?.length ?? storedLength }

@@ -24,6 +24,7 @@ struct ConnectionSlot: Sendable {
     /// A server that does not do what the request's condition says; or the file has changed.
     case conditionMishandled
     case broken(String)
+    case boundless(String)
     case silent(seconds: Int)
     case unframed
     /// The answer of a fresh connection that was asked what the file is now.

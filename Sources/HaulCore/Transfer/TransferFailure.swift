@@ -7,6 +7,10 @@ package struct TransferFailure: Error, Sendable, Equatable {
     case network
     /// The server's certificate is not trusted.
     case untrusted
+    /// The port does not speak TLS.
+    case notTLS
+    /// The file of certificates to trust is of no use.
+    case caFile
     /// The server said no.
     case refused(status: Int)
     /// The file on the server is another one than the one begun.

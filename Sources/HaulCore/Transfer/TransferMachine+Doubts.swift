@@ -80,6 +80,9 @@ extension TransferMachine {
     case .broken(let reason):
       slots[connection].refuse(.broken(reason))
       return .stop
+    case .boundless(let reason):
+      slots[connection].refuse(.boundless(reason))
+      return .stop
     case .changed, .conditionFailed:
       slots[connection].refuse(.broken("an answer to another question"))
       return .stop

@@ -78,6 +78,7 @@ extension TransferMachine {
     case .broken(let reason):
       broken(
         TransferFailure(.brokenProtocol, reason), slot: slot, connection: connection, now: now, dice: dice)
+    case .boundless(let reason): fail(TransferFailure(.brokenProtocol, reason))
     case .silent(let seconds):
       let failure = TransferFailure(.network, "nothing came for \(seconds) s")
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)

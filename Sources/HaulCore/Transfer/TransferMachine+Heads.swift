@@ -38,6 +38,9 @@ extension TransferMachine {
       let isByCondition = head.status == 200 && slots[connection].request?.condition != nil
       slots[connection].refuse(isByCondition ? .conditionMishandled : .broken(reason))
       return .stop
+    case .boundless(let reason):
+      slots[connection].refuse(.boundless(reason))
+      return .stop
     }
   }
 
