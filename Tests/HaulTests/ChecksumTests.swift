@@ -179,9 +179,9 @@ private let MiB = 1 << 20
   }
 
   @Test(
-    "without a validator, the digest that the server declares again is enough to go on",
-    arguments: [true, false])
-  func tierC(declaresAgain: Bool) async throws {
+    "without a validator, the digest that the server declares again is enough to go on, or --force-resume",
+    arguments: [(true, false), (false, false), (false, true)])
+  func tierC(declaresAgain: Bool, isForced: Bool) async throws {
     var resource = OriginResource.reference(seed: 1, length: length)
     (resource.etag, resource.lastModified) = (nil, nil)
     resource.extraHeaders = [.init("Repr-Digest", "sha-256=:\(try base64(.sha256)):")]
@@ -196,9 +196,12 @@ private let MiB = 1 << 20
     bench.wait { $0.activeRequests == 0 }
     bench.origin.openGate("hold")
     if !declaresAgain { bench.origin.update("/f") { $0.extraHeaders = [] } }
-    let result = try await bench.fetch { $0.serverDigests = .used }
+    let result = try await bench.fetch {
+      $0.serverDigests = .used
+      $0.forcesResume = isForced
+    }
     bench.expectFile(length: length)
-    #expect(result.resumedBytes == (declaresAgain ? kept.written : 0))
+    #expect(result.resumedBytes == (declaresAgain || isForced ? kept.written : 0))
     #expect(result.digestStatus == (declaresAgain ? .matchesServer(field: "Repr-Digest") : .computed))
   }
 

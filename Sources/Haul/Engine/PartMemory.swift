@@ -111,7 +111,7 @@ struct PartMemory {
   /// The digest that the server has to declare again before the bytes may be gone on from: without a validator
   /// and a digest of the user's it alone tells that the file is still the same.
   var neededDeclaration: HaulCore.ExpectedDigest? {
-    guard state.header.validatorKind == .none, plan.wanted == nil, isSameSource,
+    guard state.header.validatorKind == .none, plan.wanted == nil, isSameSource, !plan.options.forcesResume,
       plan.believesDigests(from: plan.url.origin)
     else { return nil }
     return state.header.trustedDigest
