@@ -60,7 +60,8 @@ package struct RemoteURL: Hashable, Sendable {
     self.text = clean
     origin = Origin(scheme: scheme, host: host.lowercased(), port: port)
     path = Self.get(handle, CURLUPART_PATH, 0) ?? "/"
-    hasQuery = Self.get(handle, CURLUPART_QUERY, 0) != nil
+    // An empty query is not sent, so the text tells, and not the part.
+    hasQuery = clean.utf8.contains(UInt8(ascii: "?"))
   }
 
   private init(copy: RemoteURL, userInfo: UserInfo?) {
