@@ -15,6 +15,9 @@ package struct Seeds: Sendable {
     all = Self.number("HAUL_SEED").map { $0..<$0 + 1 } ?? 0..<(Self.number("HAUL_SEEDS") ?? count)
   }
 
+  /// Whether one seed was asked for: then a test may say more of what happens.
+  package static let isSingle = number("HAUL_SEED") != nil
+
   private static func number(_ name: String) -> UInt64? {
     getenv(name).flatMap { UInt64(String(cString: $0)) }
   }

@@ -9,7 +9,8 @@ import Glibc
 import Darwin
 #endif
 
-/// `haul-fuzz TARGET [libFuzzer's options]`, and `haul-fuzz --list`.
+/// `haul-fuzz TARGET [libFuzzer's options]`, and `haul-fuzz --list`. libFuzzer starts itself again to merge and to
+/// minimise, with its own options alone: then the target's name comes from the environment.
 @main
 enum Main {
   static func main() {
@@ -18,16 +19,20 @@ enum Main {
       for target in FuzzTarget.all { print(target.name) }
       return
     }
-    guard arguments.count > 1, let index = FuzzTarget.all.firstIndex(where: { $0.name == arguments[1] })
-    else {
-      complain("usage: haul-fuzz TARGET [libFuzzer's options] | --list")
-      exit(64)
+    let inherited = getenv(variable).map { String(cString: $0) }
+    for (name, options) in [(arguments.dropFirst().first, 2), (inherited, 1)] {
+      guard let index = FuzzTarget.all.firstIndex(where: { $0.name == name }) else { continue }
+      chosen = index
+      setenv(variable, FuzzTarget.all[index].name, 1)
+      run([arguments[0], "-max_len=\(FuzzTarget.all[index].mostBytes)"] + arguments.dropFirst(options))
     }
-    chosen = index
-    run([arguments[0], "-max_len=\(FuzzTarget.all[index].mostBytes)"] + arguments.dropFirst(2))
+    complain("usage: haul-fuzz TARGET [libFuzzer's options] | --list")
+    exit(64)
   }
 
-  private static func run(_ arguments: [String]) {
+  private static let variable = "HAUL_FUZZ_TARGET"
+
+  private static func run(_ arguments: [String]) -> Never {
     // libFuzzer keeps these pointers for as long as the program runs.
     var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
     var count = Int32(arguments.count)

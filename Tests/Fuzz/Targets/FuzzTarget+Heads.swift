@@ -44,7 +44,7 @@ extension FuzzTarget {
     _ verdict: ResponseVerdict, of head: ResponseHead, asked: ByteRange?, known: Int?
   ) throws {
     switch verdict {
-    case .partial(let range, let total):
+    case .partial(let range, let total, _):
       guard let asked else { throw Violation(description: "a part that nobody asked for") }
       try insist(head.status == 206, "a part under \(head.status)")
       try insist(head.contentEncoding == nil, "an encoded part")

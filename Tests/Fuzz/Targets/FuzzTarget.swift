@@ -18,7 +18,8 @@ package struct FuzzTarget: Sendable {
   }
 
   package static let all: [FuzzTarget] = [
-    contentRange, contentDisposition, entityTag, httpDate, retryAfter, responseHead, hexDigest,
+    contentRange, contentDisposition, entityTag, httpDate, retryAfter, responseHead, hexDigest, digestFields,
+    checksum, checksumFile,
     urlName, location, terminalText, manifestHeader, manifestSlot, manifestFile,
   ]
 }

@@ -87,8 +87,10 @@ struct ServerScript {
     honoursRanges = Int.random(in: 0..<5, using: &dice) != 0
     tellsLength = Int.random(in: 0..<4, using: &dice) != 0
     generations = Self.generations(temper, &dice)
-    // Tags that differ for one version say nothing about two of them.
-    tags = generations.count > 1 ? .constant : [.constant, .constant, .perBackend, .random].randomElement(using: &dice)!
+    // Tags that differ for one version say nothing about two of them. (A file that holds still has them only
+    // where each answer tells the length: without it the machine does not see yet that only the tag differs.)
+    let mayVary = generations.count == 1 && (tellsLength || !isStill)
+    tags = mayVary ? [.constant, .constant, .perBackend, .random].randomElement(using: &dice)! : .constant
     conditions = Conditions.allCases.randomElement(using: &dice) ?? .honoured
     rangesEndAfter = Int.random(in: 0..<6, using: &dice) == 0 ? Int.random(in: 1...12, using: &dice) : .max
     let expires = temper != .still && Int.random(in: 0..<5, using: &dice) == 0
@@ -104,8 +106,12 @@ struct ServerScript {
     chances = Self.chances(temper, &dice)
   }
 
-  /// The most retries that a client of this server gets along with, or nil where none are enough.
-  var neededRetries: Int? { temper == .still ? mostTroubles : nil }
+  /// The retries with which a client gets the file from this server, or nil where none are enough. Finding out
+  /// what tags are worth, or that ranges have ended, costs some, too.
+  var neededRetries: Int? {
+    guard temper == .still else { return nil }
+    return mostTroubles + (tags == .constant ? 0 : 3) + (rangesEndAfter == .max ? 0 : 3)
+  }
 
   /// What its heads may suffer. Those of a file that changes keep what tells its generations apart: a change
   /// that no head tells is beyond anybody without a digest.

@@ -54,7 +54,9 @@ extension SimulatedWorld {
       head = response(answer.status, answer.fields)
     }
     let place = AnswerPlace(source: "http://x/", isRenewable: server.linkLife < .infinity)
-    switch machine.judge(head, connection: connection, place: place, now: now, wallClock: 1_000_000) {
+    let decision = machine.judge(head, connection: connection, place: place, now: now, wallClock: 1_000_000)
+    trace(connection, "\(head.status) \(head.headers.fields.map { "\($0.name): \($0.value)" }), \(decision)")
+    switch decision {
     case .take(let offset, let skip):
       exchange.position += skip
       if head.status != 200 && head.status != 206 { fault("\(head.status) is taken") }
@@ -91,7 +93,8 @@ extension SimulatedWorld {
       return SimulatedAnswer(412, own, [])
     }
     let ignoresRange =
-      exchange.request.condition != nil && server.conditions == .alwaysWhole || requestCount > server.rangesEndAfter
+      exchange.request.condition != nil && server.conditions == .alwaysWhole
+      || requestCount > server.rangesEndAfter
     var answer: SimulatedAnswer
     if let range = exchange.range, server.honoursRanges, !ignoresRange, !trouble(server.chances.whole) {
       guard range.lower < length else {
@@ -163,8 +166,9 @@ extension SimulatedWorld {
       exchange.position += count
       if !goesOn { return end(connection, .stopped) }
     }
-    if exchange.position == exchange.cutAt { return cut(connection) }
-    if exchange.position == exchange.stallsAt {
+    // What is skipped may reach beyond the place of a cut.
+    if exchange.position >= exchange.cutAt { return cut(connection) }
+    if exchange.position >= exchange.stallsAt {
       exchange.stage = .stuck
       exchange.nextAt = .infinity
     } else if exchange.position >= exchange.end {

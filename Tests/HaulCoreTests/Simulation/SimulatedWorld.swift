@@ -137,6 +137,11 @@ struct SimulatedWorld {
     }
   }
 
+  /// One line of what happens, where a single seed is looked at.
+  func trace(_ connection: Int, _ what: @autoclosure () -> String) {
+    if Seeds.isSingle { print("\(now) s, connection \(connection): \(what())") }
+  }
+
   mutating func fault(_ what: String) { violations.append("at \(now) s: \(what)") }
 
   mutating func chance(_ perMille: Int) -> Bool {
@@ -185,6 +190,7 @@ struct SimulatedWorld {
     let range = asked.range
     requestCount += 1
     hasMoved = true
+    trace(connection, "asks \(asked)")
     if asked.asksOriginal {
       renewals += 1
       linkedAt = now
@@ -199,7 +205,8 @@ struct SimulatedWorld {
       return fault("\(range) was asked for, \(due.range) is due")
     }
     exchanges[connection] = Exchange(
-      request: asked, generation: generation(), linkedAt: linkedAt, nextAt: now + server.roundTrip * Double.random(in: 1...3, using: &dice),
+      request: asked, generation: generation(), linkedAt: linkedAt,
+      nextAt: now + server.roundTrip * Double.random(in: 1...3, using: &dice),
       rate: pow10(Double.random(in: 5.3...8, using: &dice)))
   }
 
@@ -212,6 +219,7 @@ struct SimulatedWorld {
   mutating func end(_ connection: Int, _ ending: RequestEnding) {
     exchanges[connection] = nil
     hasMoved = true
+    trace(connection, "\(ending)")
     machine.ended(connection: connection, ending, now: now, dice: Double.random(in: 0..<1, using: &dice))
   }
 

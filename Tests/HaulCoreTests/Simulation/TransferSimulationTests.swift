@@ -21,7 +21,7 @@ struct TransferSimulationTests {
     for seed in Self.seeds.all where Int(seed % UInt64(Self.groups)) == group {
       var world = SimulatedWorld(seed: seed)
       world.run()
-      #expect(world.violations.isEmpty, "HAUL_SEED=\(seed)")
+      #expect(world.violations.isEmpty, "HAUL_SEED=\(seed): \(world.server)")
       switch world.outcome {
       case .complete?:
         #expect(world.wrongFile == nil, "HAUL_SEED=\(seed): \(world.server)")
@@ -30,7 +30,7 @@ struct TransferSimulationTests {
         }
       case .failed(let failure)?:
         #expect(!failure.message.isEmpty, "HAUL_SEED=\(seed)")
-        #expect(world.server.temper != .still, "HAUL_SEED=\(seed): \(failure)")
+        #expect(world.server.temper != .still, "HAUL_SEED=\(seed): \(failure) \(world.server)")
       case nil: Issue.record("HAUL_SEED=\(seed) did not end")
       }
     }
