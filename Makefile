@@ -7,6 +7,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Compiler jobs; empty means as many as there are cores.
 JOBS ?=
+# How long `make fuzz` spends on each reader of strangers' bytes, in seconds.
+FUZZ_SECONDS ?= 60
 # Passed on to the loopback benchmark, for example: make bench-loopback BENCH_ARGS="--rounds 9 --skip-8g"
 BENCH_ARGS ?=
 
@@ -22,7 +24,7 @@ RELEASE := swift build -c release --product haul $(STATIC) --disable-local-rpath
 INPUTS := Makefile Package.swift $(shell find Sources -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build install uninstall package format lint bench-loopback clean
+.PHONY: help demo test fuzz sanitize build install uninstall package format lint bench-loopback clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | awk -F'~' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -33,6 +35,15 @@ demo: dist/haul ## Fetch a generated file over one connection, then with Haul, s
 test: ## Run all tests, the ones against nginx and Apache included
 	@Scripts/deps.sh test
 	swift test $(SWIFT_JOBS)
+	@SWIFT_JOBS="$(SWIFT_JOBS)" Scripts/fuzz.sh 1
+
+fuzz: ## Run the fuzzers, FUZZ_SECONDS each (60 unless given)
+	@Scripts/deps.sh build
+	@SWIFT_JOBS="$(SWIFT_JOBS)" Scripts/fuzz.sh $(FUZZ_SECONDS)
+
+sanitize: ## Run the tests below the command under ThreadSanitizer and AddressSanitizer
+	@Scripts/deps.sh build
+	@SWIFT_JOBS="$(SWIFT_JOBS)" Scripts/sanitize.sh thread address
 
 build: dist/haul ## Leave a stripped release binary in dist/haul that needs no Swift to run
 
@@ -74,4 +85,4 @@ bench-loopback: dist/haul ## Measure against curl, openssl and dd on a loopback 
 	@python3 Benchmarks/loopback.py --haul dist/haul $(BENCH_ARGS)
 
 clean: ## Remove everything that was built
-	rm -rf .build dist
+	rm -rf .build .build-* dist

@@ -99,5 +99,29 @@ let package = Package(
       dependencies: ["HaulCommand", "Haul", "HaulCore", "HaulDigest", "HaulOrigin", "TestSupport"],
       exclude: ["Snapshots"], swiftSettings: strict),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
+
+    // What must hold of the readers of strangers' bytes: called by these tests, and by libFuzzer below.
+    .target(
+      name: "FuzzTargets", dependencies: ["HaulCore", "HaulDisk", "HaulTransport", "TestSupport"],
+      path: "Tests/Fuzz/Targets", swiftSettings: strict),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Replay",
+      swiftSettings: strict),
   ]
 )
+
+// Scripts/fuzz.sh alone sets this: the instrumentation is in nobody else's way, and not every toolchain has it.
+if Context.environment["HAUL_FUZZ"] != nil {
+  package.products.append(.executable(name: "haul-fuzz", targets: ["FuzzRunner"]))
+  package.targets += [
+    .target(name: "CLibFuzzer", path: "Tests/Fuzz/LibFuzzer"),
+    .executableTarget(
+      name: "FuzzRunner", dependencies: ["CLibFuzzer", "FuzzTargets"], path: "Tests/Fuzz/Runner",
+      swiftSettings: strict,
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
+  ]
+  let instrumented = ["HaulCore", "HaulDisk", "HaulTransport", "FuzzTargets", "FuzzRunner"]
+  for target in package.targets where instrumented.contains(target.name) {
+    target.swiftSettings = strict + [.unsafeFlags(["-sanitize=fuzzer,address"])]
+  }
+}

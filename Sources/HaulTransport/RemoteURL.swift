@@ -52,10 +52,15 @@ package struct RemoteURL: Hashable, Sendable {
     curl_url_set(handle, CURLUPART_OPTIONS, nil, 0)
     curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
     guard let clean = Self.get(handle, CURLUPART_URL, 0) else { throw URLProblem(reason: "it is malformed") }
+    // libcurl decodes the host, so that `%7f` only now is what it stands for.
+    guard !clean.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
+      throw URLProblem(reason: "it contains a control character")
+    }
     self.text = clean
     origin = Origin(scheme: scheme, host: host.lowercased(), port: port)
     path = Self.get(handle, CURLUPART_PATH, 0) ?? "/"
-    hasQuery = Self.get(handle, CURLUPART_QUERY, 0) != nil
+    // An empty query is not sent, so the text tells, and not the part.
+    hasQuery = clean.utf8.contains(UInt8(ascii: "?"))
   }
 
   private init(copy: RemoteURL, userInfo: Credentials?) {

@@ -127,6 +127,7 @@ private func isDamage(_ error: ManifestError?) -> Bool {
     Lie(testDescription: "chunk count 2^64-1", offset: 56, bytes: ones),
     Lie(testDescription: "2^50 chunks", offset: 40, bytes: [0, 0, 0, 0, 0, 0, 0, 0x40]),
     Lie(testDescription: "validator kind 3", offset: 80, bytes: [3]),
+    Lie(testDescription: "a validator's hash without a validator", offset: 80, bytes: [0]),
     Lie(testDescription: "digest of 65 bytes", offset: 82, bytes: [65]),
     Lie(testDescription: "digest of 0 bytes", offset: 82, bytes: [0]),
     Lie(testDescription: "source of 2^32-1 bytes", offset: 84, bytes: [0xff, 0xff, 0xff, 0xff]),

@@ -62,6 +62,9 @@ extension ManifestCodec {
     guard let kind = ManifestHeader.ValidatorKind(rawValue: page[Field.validatorKind]) else {
       throw .damaged("no such kind of validator")
     }
+    guard kind != .none || page.isBlank(Field.validatorHash..<Field.digest) else {
+      throw .damaged("a validator's hash without a validator")
+    }
     return ManifestHeader(
       id: ManifestID(
         high: page.get(UInt64.self, at: Field.id), low: page.get(UInt64.self, at: Field.id + 8)),

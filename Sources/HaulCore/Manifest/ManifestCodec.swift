@@ -15,7 +15,7 @@ package struct ManifestCodec: Sendable {
   /// XXH3-64 with seed 0.
   package typealias Hash = @Sendable (UnsafeRawBufferPointer) -> UInt64
 
-  let hash: Hash
+  package let hash: Hash
 
   package init(hash: @escaping Hash) { self.hash = hash }
 
