@@ -12,7 +12,7 @@ import enum HaulCore.DigestAlgorithm
 private let MiB = 1 << 20
 
 /// What a digest from elsewhere, and one of the server's own, make of a download.
-@Suite(.timeLimit(.minutes(1))) struct ChecksumTests {
+@Suite(.timeLimit(.minutes(10))) struct ChecksumTests {
   private let length = 9 * MiB + 5
 
   private func bytes(_ algorithm: DigestAlgorithm, seed: UInt64 = 1) throws -> [UInt8] {

@@ -9,7 +9,7 @@ private let MiB = 1 << 20
 private let length = 24 * MiB + 3
 
 /// Servers that stop doing what they did: ranges, links, lengths.
-@Suite(.timeLimit(.minutes(1))) struct FallbackTests {
+@Suite(.timeLimit(.minutes(10))) struct FallbackTests {
   private func bench(_ faults: [FaultRule], _ tune: (inout OriginResource) -> Void = { _ in }) throws -> Bench
   {
     var resource = OriginResource.reference(seed: 1, length: length, faults: faults)

@@ -9,7 +9,7 @@ private let MiB = 1 << 20
 private let length = 24 * MiB + 3
 
 /// Is it still the same file? Bytes of two versions in one file would show in every one of these.
-@Suite(.timeLimit(.minutes(1))) struct GenerationTests {
+@Suite(.timeLimit(.minutes(10))) struct GenerationTests {
   /// Content made from `seed`, with a tag and a date of its own, held at `gate`.
   private func version(_ seed: UInt64, gate: String? = nil) -> OriginResource {
     var resource = OriginResource.reference(seed: seed, length: length)
