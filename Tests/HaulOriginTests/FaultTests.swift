@@ -77,6 +77,11 @@ struct FaultTests {
       (.wrongTotal(nil), 206, "bytes 50000-59999/*", 50_000..<60_000),
       (.missingContentRange, 206, nil, 50_000..<60_000),
       (.blockAligned(700), 206, "bytes 49700-59999/200000", 49_700..<60_000),
+      (.contentRange(after: "bytes="), 206, "bytes=50000-59999/200000", 50_000..<60_000),
+      (.contentRanges("items 1-0/0"), 206, "items 1-0/0", 50_000..<60_000),
+      (.widerRange(before: 50, after: 7), 206, "bytes 49950-60006/200000", 49_950..<60_007),
+      (.widerRange(before: .max, after: .max), 206, "bytes 0-199999/200000", 0..<200_000),
+      (.partAsWhole, 200, nil, 50_000..<60_000),
       (.shortRange(10), 206, "bytes 50000-50009/200000", 50_000..<50_010),
     ] as [(Fault, Int, String?, Range<Int>)])
   func lies(fault: Fault, status: Int, contentRange: String?, body: Range<Int>) throws {
@@ -117,6 +122,41 @@ struct FaultTests {
       #expect(bare["ETag"] == nil && bare["Last-Modified"] == nil)
       let altered = try client.request("/f", [field])
       #expect(altered["X-New"] == "1" && altered["Date"] == nil && altered.body == content.bytes(in: range))
+    }
+  }
+
+  @Test("a field can be there twice")
+  func twice() throws {
+    try facing(
+      Fault.contentRanges("bytes 0-1/2", "bytes 0-1/3").on(.every),
+      Fault.addedHeader("ETag", "\"b\"").on(.every)
+    ) { _, client in
+      let fields = try client.request("/f", [field]).fields
+      #expect(fields.filter { $0.name == "Content-Range" }.map(\.value) == ["bytes 0-1/2", "bytes 0-1/3"])
+      #expect(fields.filter { $0.name == "ETag" }.map(\.value) == ["\"5-30d40\"", "\"b\""])
+    }
+  }
+
+  @Test("a fresh ETag is another one each time")
+  func freshETag() throws {
+    try facing(Fault.freshETag.on(.every)) { _, client in
+      let tags = try (0..<3).map { _ in try client.request("/f", [field])["ETag"] }
+      #expect(Set(tags).count == 3 && !tags.contains(nil))
+    }
+  }
+
+  @Test("another resource answers with its own bytes, length and validators")
+  func instead() throws {
+    var other = OriginResource.reference(seed: 6, length: 55_000)
+    other.faults = [Fault.status(500).on(.every)]
+    try facing(Fault.instead(other).on(.nth(2)), Fault.instead(.page("<p>")).on(.nth(3))) { _, client in
+      #expect(try client.request("/f", [field]).body == content.bytes(in: range))
+      let response = try client.request("/f", [field])
+      #expect(response["Content-Range"] == "bytes 50000-54999/55000" && response["ETag"] == "\"6-d6d8\"")
+      #expect(response.body == ReferenceContent(seed: 6, length: 55_000).bytes(in: 50_000..<55_000))
+      let page = try client.request("/f", [field])
+      #expect(page.status == 200 && page["Content-Type"] == "text/html" && page.body == Array("<p>".utf8))
+      #expect(try client.request("/f", [field]).status == 206)
     }
   }
 
@@ -161,6 +201,27 @@ struct FaultTests {
     }
   }
 
+  @Test("a wrong Content-Length stands over the right body, which the close ends", arguments: [-1, 0, 5])
+  func contentLength(by distance: Int) throws {
+    try facing(Fault.wrongContentLength(by: distance).on(.every)) { _, client in
+      client.ask("/f", [field])
+      let head = try client.head()
+      #expect(head.status == 206 && head["Content-Length"] == "\(10_000 + distance)")
+      #expect(client.readToEnd() == content.bytes(in: range) && client.end == .closed)
+    }
+  }
+
+  @Test("HTTP/1.0 has no length and ends with its connection")
+  func http10() throws {
+    try facing(Fault.http10.on(.every)) { _, client in
+      client.ask("/f", [field])
+      let bytes = client.readToEnd()
+      let text = String(decoding: bytes.prefix(400), as: UTF8.self)
+      #expect(text.hasPrefix("HTTP/1.0 206 ") && !text.contains("Content-Length"))
+      #expect(bytes.suffix(10_000).elementsEqual(content.bytes(in: range)) && client.end == .closed)
+    }
+  }
+
   @Test("raw bytes replace the response, a preamble comes before it")
   func raw() throws {
     let early = "HTTP/1.1 103 Early Hints\r\n\r\n"
@@ -182,7 +243,8 @@ struct FaultTests {
   @Test(
     "a rule meets the requests that it names",
     arguments: [
-      (RequestMatch.every, [1, 2, 3, 4]), (.nth(2), [2]), (.sinceNth(3), [3, 4]), (.rangeStarts(at: 10), [2]),
+      (RequestMatch.every, [1, 2, 3, 4]), (.nth(2), [2]), (.sinceNth(3), [3, 4]), (.everyNth(2), [2, 4]),
+      (.rangeStarts(at: 10), [2]),
       (.rangeStartsFrom(10), [2, 3]), (.rangeContains(15), [2]), (.withRange, [1, 2, 3]),
       (.withoutRange, [4]),
       (.withHeader("x-a"), [3]), (.targetContains("k=1"), [4]), (.connection(1), [1, 2, 3, 4]),

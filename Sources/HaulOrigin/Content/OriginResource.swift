@@ -80,6 +80,20 @@ package struct OriginResource: Sendable {
     return resource
   }
 
+  /// A web page, made for each request: no ranges, no validators.
+  package static func page(_ html: String) -> OriginResource {
+    var resource = OriginResource(.bytes(Array(html.utf8)))
+    resource.contentType = "text/html"
+    resource.supportsRanges = false
+    return resource
+  }
+
+  /// Counts requests from 1 again, those that the faults have met too.
+  package mutating func forgetRequests() {
+    requestCount = 0
+    for index in faults.indices { faults[index].hits = 0 }
+  }
+
   /// Counts the request and uses up the faults that it meets, in their order.
   mutating func admit(_ request: RequestHead, connection: Int) -> [Fault] {
     requestCount += 1

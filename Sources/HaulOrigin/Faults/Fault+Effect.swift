@@ -4,12 +4,15 @@ extension Fault {
   /// What must be known before the answer is planned.
   func prepare(_ request: inout RequestHead, _ resource: inout OriginResource) {
     switch self {
+    case .instead(let other): resource = other
     case .ignoreRange: request.fields.set("Range", nil)
     case .ignoreConditions: resource.honoursConditions = false
     case .changedETag(let etag): resource.etag = etag
+    // Requests are counted one by one, so the count is this answer's own.
+    case .freshETag: resource.etag = "\"fresh-\(resource.requestCount)\""
     case .missingETag: resource.etag = nil
     case .missingLastModified: resource.lastModified = nil
-    case .noContentLengthClose: resource.framing = .close
+    case .noContentLengthClose, .http10: resource.framing = .close
     case .chunked: resource.framing = .chunked
     case .redirect(let location, let status):
       resource.redirect = OriginResource.Redirect(status: status, location: location)
@@ -34,6 +37,11 @@ extension Fault {
     case .header(let name, let value): plan.headers.set(name, value)
     case .headerOfBody(let name, let make):
       if let range = plan.contentRange { plan.headers.set(name, make(range)) }
+    case .addedHeader(let name, let value): plan.headers.append(HeaderField(name, value))
+    case .http10: plan.version = "HTTP/1.0"
+    case .contentLength(let values):
+      plan.headers.replace("Content-Length", with: values(plan.bodyLength))
+      plan.keepsAlive = false
     case .wrongBytes(let range): plan.invert(range)
     case .extraBytes(let count):
       let end = plan.contentRange?.upperBound ?? 0
@@ -53,10 +61,13 @@ extension Fault {
       plan.answer(range.lowerBound / max(1, block) * max(1, block)..<range.upperBound, of: length)
     case .shiftedBody(let distance):
       plan.segments = [.content(range.shifted(by: distance))]
-    case .wrongTotal(let total):
-      let shown = total.map(String.init) ?? "*"
-      plan.headers.set("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(shown)")
-    case .missingContentRange:
+    case .widerRange(let before, let after):
+      let start = range.lowerBound - min(before, range.lowerBound)
+      plan.answer(start..<range.upperBound + min(after, length - range.upperBound), of: length)
+    case .contentRange(let values):
+      plan.headers.replace("Content-Range", with: values(range, length))
+    case .partAsWhole:
+      plan.status = 200
       plan.headers.set("Content-Range", nil)
     case .shortRange(let count):
       plan.answer(range.lowerBound..<range.lowerBound + max(1, min(count, range.count)), of: length)

@@ -40,19 +40,28 @@ package enum Fault: Sendable {
   case blockAligned(Int)
   /// The bytes of another range, `by` bytes further, under the right headers.
   case shiftedBody(by: Int)
-  /// A wrong total in Content-Range; nil for `*`.
-  case wrongTotal(Int?)
-  case missingContentRange
+  /// A 206 of more bytes than asked for, as far as the content has them; the headers say so.
+  case widerRange(before: Int, after: Int)
+  /// The values of Content-Range that a 206 gets in place of the right one, made of its range (half open) and
+  /// of the length of the content. See Fault+Named.swift for the usual ones.
+  case contentRange(@Sendable (Range<Int>, Int) -> [String])
+  /// The part that was asked for, called the whole: 200 without Content-Range.
+  case partAsWhole
   /// A 206 with at most so many bytes, and headers that say so.
   case shortRange(Int)
   /// One range as multipart/byteranges.
   case multipart
 
   // Representation
+  /// The answer is made from this resource, as if it had been put in place of the other. Its own faults are
+  /// not looked at.
+  indirect case instead(OriginResource)
   /// Claims gzip; the bytes are sent unchanged.
   case contentEncodingGzip
   /// Another ETag, which conditions are judged by too.
   case changedETag(String)
+  /// A strong ETag that no other response has.
+  case freshETag
   case missingETag
   case missingLastModified
   /// Sets a response field, or removes it (nil).
@@ -60,6 +69,8 @@ package enum Fault: Sendable {
   /// Sets a response field to what is made of the content offsets of the body, such as its digest. Runs with the
   /// origin locked.
   case headerOfBody(String, @Sendable (Range<Int>) -> String)
+  /// One more response field, whatever there is under its name.
+  case addedHeader(String, String)
   /// Inverted bits in this half-open range of content offsets, under the right headers.
   case wrongBytes(Range<Int>)
 
@@ -69,4 +80,9 @@ package enum Fault: Sendable {
   /// No Content-Length; the close ends the body.
   case noContentLengthClose
   case chunked
+  /// HTTP/1.0: no Content-Length, the close ends the body.
+  case http10
+  /// The values of Content-Length in place of the right one, which is the argument. The body is sent as it
+  /// should be; then the connection closes.
+  case contentLength(@Sendable (Int) -> [String])
 }

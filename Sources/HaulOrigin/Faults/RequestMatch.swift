@@ -7,6 +7,8 @@ package indirect enum RequestMatch: Sendable {
   case nth(Int)
   /// The nth request and all later ones.
   case sinceNth(Int)
+  /// The nth request, the 2nth, the 3nth and so on.
+  case everyNth(Int)
   /// All requests on one connection (`RequestRecord.connection`; the first accepted is 1).
   case connection(Int)
   case rangeStarts(at: Int)
@@ -29,6 +31,7 @@ package indirect enum RequestMatch: Sendable {
     case .every: return true
     case .nth(let wanted): return ordinal == wanted
     case .sinceNth(let first): return ordinal >= first
+    case .everyNth(let step): return ordinal % max(1, step) == 0
     case .connection(let wanted): return connection == wanted
     case .rangeStarts(let offset): return range()?.lowerBound == offset
     case .rangeStartsFrom(let offset): return range().map { $0.lowerBound >= offset } ?? false

@@ -20,8 +20,13 @@ extension [HeaderField] {
 
   /// Removes all fields of a name and, unless `value` is nil, appends one.
   mutating func set(_ name: String, _ value: String?) {
+    replace(name, with: value.map { [$0] } ?? [])
+  }
+
+  /// Removes all fields of a name and appends these.
+  mutating func replace(_ name: String, with values: [String]) {
     let wanted = name.lowercased()
     removeAll { $0.name.lowercased() == wanted }
-    if let value { append(HeaderField(name, value)) }
+    for value in values { append(HeaderField(name, value)) }
   }
 }

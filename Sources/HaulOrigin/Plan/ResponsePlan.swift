@@ -30,9 +30,12 @@ package struct ResponsePlan: Sendable, Equatable {
     package var action: Action
   }
 
+  package var version = "HTTP/1.1"
   package var status: Int
   package var headers: [HeaderField]
   package var framing: OriginResource.Framing
+  /// What the segments are runs of.
+  package var content = OriginContent.bytes([])
   package var segments: [Segment]
   /// In ascending order of position.
   package private(set) var events: [Event] = []
@@ -109,17 +112,19 @@ package struct ResponsePlan: Sendable, Equatable {
     showLength()
   }
 
+  /// Body bytes, without chunked framing.
+  var bodyLength: Int { segments.reduce(0) { $0 + $1.count } }
+
   /// Sets the framing fields by what the segments hold.
   mutating func showLength() {
-    let count = segments.reduce(0) { $0 + $1.count }
-    headers.set("Content-Length", framing == .contentLength ? "\(count)" : nil)
+    headers.set("Content-Length", framing == .contentLength ? "\(bodyLength)" : nil)
     headers.set("Transfer-Encoding", framing == .chunked ? "chunked" : nil)
     if framing == .close { keepsAlive = false }
   }
 
   /// Everything before the body.
   var head: [UInt8] {
-    var text = "HTTP/1.1 \(status) \(ReasonPhrase.text(status))\r\n"
+    var text = "\(version) \(status) \(ReasonPhrase.text(status))\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
     if !keepsAlive { text += "Connection: close\r\n" }
     return preamble + Array((text + "\r\n").utf8)

@@ -10,6 +10,7 @@ enum ResponsePlanner {
     var request = request
     for fault in faults { fault.prepare(&request, &resource) }
     var plan = answer(request, resource, keepsAlive: keepsAlive).dated(now)
+    plan.content = resource.content
     plan.delay = resource.firstByteDelay
     if let gate = resource.gate { plan.add(.gate(gate.name), at: gate.position) }
     for fault in faults { fault.deform(&plan, length: resource.content.length) }

@@ -4,7 +4,7 @@
 extension Connection {
   typealias Finish = (RequestRecord.Outcome, Ending)
 
-  func perform(_ plan: ResponsePlan, _ content: OriginContent, _ sequence: Int) -> Finish {
+  func perform(_ plan: ResponsePlan, _ sequence: Int) -> Finish {
     if plan.delay > 0, socket.rest(nanoseconds: plan.delay * 1_000_000, noticing: .hangUp) == .gone {
       return (.aborted, .close)
     }
@@ -18,14 +18,14 @@ extension Connection {
     }
     writer.queue(plan.head)
     writer.isChunked = plan.framing == .chunked && !plan.segments.isEmpty
-    if let finish = sendBody(plan, content, sequence) { return finish }
+    if let finish = sendBody(plan, sequence) { return finish }
     if writer.isChunked { writer.queue(Array("0\r\n\r\n".utf8)) }
     guard writer.flush() else { return (.aborted, .close) }
     return (.completed, plan.keepsAlive ? .keepOpen : .close)
   }
 
   /// Sends the segments, stopping at the events. Nil when the body was sent to its end.
-  private func sendBody(_ plan: ResponsePlan, _ content: OriginContent, _ sequence: Int) -> Finish? {
+  private func sendBody(_ plan: ResponsePlan, _ sequence: Int) -> Finish? {
     var events = plan.events[...]
     var position = 0
     for segment in plan.segments {
@@ -39,7 +39,7 @@ extension Connection {
         if let event = events.first { count = min(count, event.position - position) }
         guard let granted = waitForTurn(count) else { return (.aborted, .close) }
         let alive = writer.send(
-          granted, fill: { segment.fill($0, from: done, content) },
+          granted, fill: { segment.fill($0, from: done, plan.content) },
           progress: { sent in state.withLock { $0.journal.requests[sequence].bodyBytesSent += sent } })
         guard alive else { return (.aborted, .close) }
         done += granted

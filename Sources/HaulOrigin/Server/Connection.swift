@@ -71,8 +71,7 @@ final class Connection {
     }
     if isLast || admission.refusal != nil { plan.keepsAlive = false }
     pacer.limit(to: assignment.bytesPerSecond)
-    let content = assignment.resource?.content ?? .bytes([])
-    let (outcome, ending) = perform(plan, content, assignment.sequence)
+    let (outcome, ending) = perform(plan, assignment.sequence)
     end(assignment.sequence, outcome)
     return ending
   }
