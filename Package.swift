@@ -97,6 +97,7 @@ let package = Package(
     .testTarget(
       name: "HaulCommandTests",
       dependencies: ["HaulCommand", "Haul", "HaulCore", "HaulDigest", "HaulOrigin", "TestSupport"],
+      dependencies: ["HaulCommand", "Haul", "HaulOrigin", "HaulPlatform", "TestSupport"],
       exclude: ["Snapshots"], swiftSettings: strict),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HaulOrigin
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The real command against one case, and what is true afterwards.
+struct CatalogueRun: Sendable {
+  /// Sent with every request; nobody may see it but the origin.
+  private static let secret = "canary-5e1f"
+  /// What the command documents for a server that cannot be fetched from.
+  private static let documented: Set<Int32> = [10, 11, 12, 13, 14, 16, 17]
+
+  let subject: CatalogueCase
+  let arena: Arena
+  let ended: ChildProcess.Ended
+  /// Of the run under test alone.
+  let requests: [RequestRecord]
+
+  init(_ subject: CatalogueCase) throws {
+    self.subject = subject
+    var resources = subject.others
+    resources["/f"] = subject.resource
+    arena = try Arena(resources, configuration: subject.configuration)
+    try subject.prepare?(arena)
+    let earlier = arena.origin.requests().count
+    let process = try ChildProcess.start(
+      HaulProcess.path,
+      [subject.url(arena), "-d", arena.folder.path, "-H", "X-Secret: \(Self.secret)"] + subject.arguments,
+      environment: HaulProcess.environment, lifetime: subject.deadline)
+    try subject.during?(arena)
+    ended = process.wait()
+    requests = Array(arena.origin.requests()[earlier...])
+  }
+
+  /// Body bytes that the origin has sent.
+  var bytesSent: Int { requests.reduce(0) { $0 + $1.bodyBytesSent } }
+
+  func count(status: Int) -> Int { requests.count { $0.status == status } }
+
+  func wereSent(_ field: String) -> Bool { requests.contains { $0.fields[field] != nil } }
+
+  /// Everything that the case and the promises say.
+  func verify() throws {
+    #expect(ended.end != .signal(SIGKILL), "it hung, and was killed after \(subject.deadline) s")
+    try verifyPromises()
+    verifyOutcome()
+    try subject.check?(self)
+  }
+
+  /// What holds whatever the server does.
+  private func verifyPromises() throws {
+    #expect(requests.allSatisfy { $0.method == "GET" })
+    #expect(ended.stderr.isHarmlessText && ended.stdout.isHarmlessText, "\(ended.errors.debugDescription)")
+    #expect(!ended.output.contains(Self.secret) && !ended.errors.contains(Self.secret))
+    let leftovers = [subject.name + ".haul", subject.name + ".haul-part"]
+    #expect(Set(arena.names).isSubset(of: leftovers + [subject.name]), "\(arena.names)")
+    if let sidecar = try? Files.text(of: arena.folder.path(of: subject.name + ".haul")) {
+      #expect(!sidecar.contains(Self.secret))
+    }
+    if case .unverified = subject.expected { return }
+    let isThere = arena.names.contains(subject.name)
+    let isRight = try subject.contents.contains { try arena.holds(subject.name, $0) }
+    #expect(isRight || !isThere, "wrong bytes under the final name")
+  }
+
+  private func verifyOutcome() {
+    switch subject.expected {
+    case .file: verifyDone()
+    case .unverified:
+      verifyDone()
+      #expect(ended.output.contains("computed") && !ended.output.contains("verified"), "\(ended.output)")
+    case .failure(let codes): verifyFailed(codes)
+    case .either: if ended.end == .exit(0) { verifyDone() } else { verifyFailed(Array(Self.documented)) }
+    }
+  }
+
+  private func verifyDone() {
+    #expect(ended.end == .exit(0), "\(ended.errors)")
+    #expect(arena.names == [subject.name])
+  }
+
+  private func verifyFailed(_ codes: [Int32]) {
+    #expect(codes.contains { ended.end == .exit($0) }, "\(ended.end) \(ended.output) \(ended.errors)")
+    #expect(arena.names.contains(subject.name) == subject.keepsTarget)
+    #expect(!ended.stderr.isEmpty)
+  }
+}
