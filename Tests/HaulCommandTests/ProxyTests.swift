@@ -51,7 +51,7 @@ struct ProxyTests {
     arguments: [
       "HTTP/1.1 200 Connection established",
       "HTTP/1.0 200 OK\r\nETag: \"proxy\"\r\nContent-Range: bytes 0-9/10\r\nLast-Modified: Tue, 02 Jan 2024 03:04:05 GMT",
-      "HTTP/1.1 103 Early Hints\r\nETag: \"early\"\r\n\r\nHTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0",
+      "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\nLocation: http://127.0.0.1:1/",
     ])
   func tunnel(answer: String) throws {
     let content = ReferenceContent(seed: 1, length: 6_000_000)
