@@ -27,7 +27,7 @@ struct CatalogueCase: Sendable, CustomTestStringConvertible {
   /// What is at `/f`, the path that is asked for.
   var resource = OriginResource.reference(seed: 1, length: Self.length)
   var others: [String: OriginResource] = [:]
-  var configuration = OriginConfiguration()
+  var configuration = Self.calm
   var arguments = ["-c", "4", "--retries", "3"]
   /// Instead of `/f`.
   var url: @Sendable (Arena) -> String = { $0.origin.url("/f") }
@@ -50,6 +50,13 @@ struct CatalogueCase: Sendable, CustomTestStringConvertible {
 
   /// More than the first request asks for, so that several connections take part.
   static let length = 9 << 20 | 3
+
+  /// A pace at which the first part is not there before others have asked for theirs.
+  private static let calm: OriginConfiguration = {
+    var configuration = OriginConfiguration()
+    configuration.bytesPerSecondPerConnection = 12 << 20
+    return configuration
+  }()
 
   init(
     _ id: String, _ title: String, _ expected: Outcome, _ faults: [FaultRule] = [],

@@ -20,6 +20,9 @@ struct CatalogueTests {
   @Test("names, secrets and redirects", arguments: Catalogue.names)
   func names(subject: CatalogueCase) async throws { try await verify(subject) }
 
+  @Test("forms of an answer", arguments: Catalogue.forms)
+  func forms(subject: CatalogueCase) async throws { try await verify(subject) }
+
   @Test("quirks that servers were seen to have", arguments: Quirk.all.compactMap(\.ownCase))
   func quirks(subject: CatalogueCase) async throws { try await verify(subject) }
 
@@ -46,7 +49,7 @@ struct CatalogueTests {
 
 /// The cases by what they are about. The numbers are those of the catalogue of cases.
 enum Catalogue {
-  static let all: [CatalogueCase] = ranges + validators + network + names
+  static let all: [CatalogueCase] = ranges + validators + network + names + forms
 
   /// Numbers that other suites show, and where.
   static let elsewhere: [Int: String] = [
@@ -58,6 +61,5 @@ enum Catalogue {
     96: "the same",
     98: "hostile fields: NameTests",
     101: "secrets in what is left behind: the canary tests", 102: "the process list: the canary tests",
-    119: "random scripts: the property tests",
   ]
 }

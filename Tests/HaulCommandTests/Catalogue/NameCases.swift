@@ -24,11 +24,12 @@ extension Catalogue {
       $0.resource = .reference(seed: 1, length: 0)
       $0.others["/"] = .reference(seed: 1, length: 3, faults: [Fault.rawResponse(rawName).on(.every)])
       $0.url = { $0.origin.url("/") }
-      $0.name = "ab"
+      $0.name = "a\u{ff}b"
       $0.contents = [ReferenceContent(seed: 1, length: 3)]
     },
     CatalogueCase("100", "a redirect to another origin", .file) {
       // localhost and 127.0.0.1 are two hosts.
+      $0.name = "start"
       $0.url = { $0.origin.url("/start").replacing("127.0.0.1", with: "me:hunter2@localhost") }
       $0.prepare = { $0.origin.put(.redirect(to: $0.origin.url("/f")), at: "/start") }
       $0.arguments += ["-H", "Cookie: a=b"]

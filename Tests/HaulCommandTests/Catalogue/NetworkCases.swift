@@ -33,8 +33,8 @@ extension Catalogue {
     }.awaits("replacing slow connections"),
     CatalogueCase("47", "all connections slow alike", .file) {
       $0.resource.bytesPerSecond = 2 * MiB
-      // Nobody is thrown out for being slow where all are.
-      $0.check = { run in #expect(run.requests.allSatisfy { $0.outcome == .completed }) }
+      // Nobody is replaced for being slow where all are. (A lease may still be cut short for another one.)
+      $0.check = { run in #expect(run.requests.count < 16 && run.bytesSent < length + MiB) }
     },
   ]
 
@@ -149,7 +149,8 @@ extension Catalogue {
     CatalogueCase(
       "59a", "a login page from the second request on", .error(11, 12, 17),
       [Fault.instead(loginPage).on(.sinceNth(2))]),
-    CatalogueCase("59b", "a login page once", .file, [Fault.instead(loginPage).on(.nth(2))]),
+    CatalogueCase("59b", "a login page once", .file, [Fault.instead(loginPage).on(.nth(2))])
+      .awaits("a confirmed change"),
     CatalogueCase(
       "59c", "a login page to a resume", .error(11, 12, 17), [Fault.instead(loginPage).on(.every)]
     ) {
@@ -166,13 +167,14 @@ extension Catalogue {
       "60b", "a head without an end", .error(10, 17), [Fault.rawResponse(endlessHead).on(.every)]),
     CatalogueCase("60c", "a Location of 1 MB", .error(17)) {
       $0.resource = .redirect(to: "/" + String(repeating: "x", count: 1_000_000))
-    },
+    }.awaits("an error of its own for heads that are too large"),
     CatalogueCase("60d", "NUL in a field", .error(17), [Fault.header("X-Nul", "a\0b").on(.every)]),
     CatalogueCase(
-      "60e", "one field of 1 MB, once", .file,
+      "60e", "one field of 1 MB, once", .either,
       [
         Fault.header("X-Large", String(repeating: "x", count: 1_000_000)).on(.nth(2))
-      ]),
+      ]
+    ).awaits("an error of its own for heads that are too large"),
   ].map { subject in
     var subject = subject
     subject.arguments += ["--retries", "1"]

@@ -88,7 +88,7 @@ extension Quirk {
         "q13b", "a cached part called the whole from the second request on", .file,
         [Fault.partAsWhole.on(.sinceNth(2))]
       ).awaits("one stream after all")),
-    .like(14, "8"), .like(15, "6", "7"), .like(16, "9a", "10", "15b"), .like(17, "12"),
+    .like(14, "8"), .like(15, "6", "7"), .like(16, "9a", "10", "15c"), .like(17, "12"),
     .own(
       CatalogueCase(
         "q18", "a total that is the last byte's number", .file,

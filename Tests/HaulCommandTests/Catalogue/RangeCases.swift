@@ -26,12 +26,14 @@ extension Catalogue {
         #expect(run.requests.count == 1 && run.bytesSent == length)
       }
     },
-    CatalogueCase("4a", "200 to every later part", .file, [Fault.ignoreRange.on(.rangeStartsFrom(1))]),
+    CatalogueCase("4a", "200 to every later part", .file, [Fault.ignoreRange.on(.rangeStartsFrom(1))])
+      .awaits("one stream after all"),
     CatalogueCase(
       "4b", "200 to one later part", .file, [Fault.ignoreRange.on(.rangeStartsFrom(1), times: 1)]),
     CatalogueCase(
       "5a", "200 in chunks to every later part", .file,
-      [Fault.ignoreRange.on(.rangeStartsFrom(1)), Fault.chunked.on(.rangeStartsFrom(1))]),
+      [Fault.ignoreRange.on(.rangeStartsFrom(1)), Fault.chunked.on(.rangeStartsFrom(1))]
+    ).awaits("one stream after all"),
     CatalogueCase(
       "5b", "200 in chunks to one later part", .file,
       [
@@ -107,8 +109,10 @@ extension Catalogue {
       ) {
         $0.contents = [ReferenceContent(seed: 2, length: length + 5)]
       }.awaits("a restart on change"),
-      CatalogueCase("15b", "a total that only one answer tells", .file, [Fault.wrongTotal(7).on(.nth(3))])
-        .awaits("a confirmed change"),
+      CatalogueCase("15b", "a total that makes no sense, once", .file, [Fault.wrongTotal(7).on(.nth(2))]),
+      CatalogueCase(
+        "15c", "a total that only one answer tells", .file, [Fault.wrongTotal(length + 9).on(.nth(2))]
+      ).awaits("a confirmed change"),
       CatalogueCase(
         "20", "416 that tells the right length, once", .file, refusal("bytes */\(length)", .nth(3))),
       CatalogueCase(
