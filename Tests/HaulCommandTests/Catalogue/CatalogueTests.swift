@@ -23,6 +23,9 @@ struct CatalogueTests {
   @Test("forms of an answer", arguments: Catalogue.forms)
   func forms(subject: CatalogueCase) async throws { try await verify(subject) }
 
+  @Test("second runs", arguments: Catalogue.resumes)
+  func resumes(subject: CatalogueCase) async throws { try await verify(subject) }
+
   @Test("quirks that servers were seen to have", arguments: Quirk.all.compactMap(\.ownCase))
   func quirks(subject: CatalogueCase) async throws { try await verify(subject) }
 
@@ -49,7 +52,7 @@ struct CatalogueTests {
 
 /// The cases by what they are about. The numbers are those of the catalogue of cases.
 enum Catalogue {
-  static let all: [CatalogueCase] = ranges + validators + network + names + forms
+  static let all: [CatalogueCase] = ranges + validators + network + names + forms + resumes
 
   /// Numbers that other suites show, and where.
   static let elsewhere: [Int: String] = [

@@ -100,6 +100,12 @@ extension Catalogue {
       },
       CatalogueCase(
         "119-extra", "more bytes than announced, always", .file, [Fault.extraBytes(1000).on(.every)]),
+      CatalogueCase(
+        "119-growing", "a file that grows with every request", .either,
+        (1...200).map { Fault.instead(.reference(seed: 1, length: length + 1000 * $0)).on(.nth($0)) }
+      ) {
+        $0.contents = (1...200).map { ReferenceContent(seed: 1, length: length + 1000 * $0) }
+      },
       CatalogueCase("119-500", "500 to every third request", .file, [Fault.status(500).on(.everyNth(3))]),
       CatalogueCase(
         "119-garbage", "garbage to every third request", .either,
@@ -111,7 +117,8 @@ extension Catalogue {
         $0.contents = [ReferenceContent(seed: 1, length: 50)]
       },
     ]
-    + [201, 202, 203, 204, 205, 207, 226, 300, 304, 400, 402, 405, 418, 451].map { status in
+    + [201, 202, 203, 204, 205, 206, 207, 226, 300, 304, 400, 402, 405, 412, 416, 418, 451].map {
+      status in
       CatalogueCase("119-\(status)", "status \(status)", .error(11, 17), [Fault.status(status).on(.every)])
     }
 
