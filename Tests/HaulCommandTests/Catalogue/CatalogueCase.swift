@@ -45,6 +45,8 @@ struct CatalogueCase: Sendable, CustomTestStringConvertible {
   var check: (@Sendable (CatalogueRun) throws -> Void)?
   /// What has to be built before this can hold.
   var awaited: String?
+  /// Whether until then even a promise is broken.
+  var breaksPromise = false
 
   var testDescription: String { "\(id) \(title)" }
 
@@ -70,9 +72,11 @@ struct CatalogueCase: Sendable, CustomTestStringConvertible {
   }
 
   /// Marks what cannot hold before `what` is built: a known issue, which is shown, and which fails once it holds.
-  func awaits(_ what: String) -> CatalogueCase {
+  /// The promises have to hold all the same, unless `breaksPromise` says otherwise.
+  func awaits(_ what: String, breaksPromise: Bool = false) -> CatalogueCase {
     var copy = self
     copy.awaited = what
+    copy.breaksPromise = breaksPromise
     return copy
   }
 

@@ -46,16 +46,24 @@ struct CatalogueRun: Sendable {
 
   func wereSent(_ field: String) -> Bool { requests.contains { $0.fields[field] != nil } }
 
-  /// Everything that the case and the promises say.
+  /// Everything that the promises and the case say.
   func verify() throws {
-    #expect(ended.end != .signal(SIGKILL), "it hung, and was killed after \(subject.deadline) s")
-    try verifyPromises()
+    if !subject.breaksPromise { try verifyPromises() }
+    guard let awaited = subject.awaited else { return try verifyCase() }
+    withKnownIssue("awaits \(awaited)") {
+      if subject.breaksPromise { try verifyPromises() }
+      try verifyCase()
+    }
+  }
+
+  private func verifyCase() throws {
     verifyOutcome()
     try subject.check?(self)
   }
 
   /// What holds whatever the server does.
   private func verifyPromises() throws {
+    #expect(ended.end != .signal(SIGKILL), "it hung, and was killed after \(subject.deadline) s")
     #expect(requests.allSatisfy { $0.method == "GET" })
     #expect(ended.stderr.isHarmlessText && ended.stdout.isHarmlessText, "\(ended.errors.debugDescription)")
     #expect(!ended.output.contains(Self.secret) && !ended.errors.contains(Self.secret))
