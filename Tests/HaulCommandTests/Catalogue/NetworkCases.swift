@@ -161,6 +161,12 @@ extension Catalogue {
       $0.resource.faults = [Fault.redirect(to: "/login").on(.sinceNth(2))]
       $0.others["/login"] = loginPage
     },
+    stranger("59e", "a login page that does not say what it is") { $0.contentType = "" },
+    stranger("59f", "an error in JSON that says 200") { $0.contentType = "application/json" },
+    stranger("59g", "a text of the same type") { $0.contentType = "application/octet-stream" },
+    stranger("59h", "a login page in parts") { $0.supportsRanges = true },
+    stranger("59i", "a login page in chunks") { $0.framing = .chunked },
+    stranger("59j", "a login page with a date") { $0.lastModified = "Thu, 04 Jan 2024 03:04:05 GMT" },
     CatalogueCase(
       "60a", "20 000 fields", .error(17), (0..<20_000).map { Fault.addedHeader("X-\($0)", "x").on(.every) }),
     CatalogueCase(
@@ -179,6 +185,15 @@ extension Catalogue {
     var subject = subject
     subject.arguments += ["--retries", "1"]
     return subject
+  }
+
+  /// A short answer of somebody else, from the second request on. It must not become the file.
+  private static func stranger(
+    _ id: String, _ title: String, _ change: (inout OriginResource) -> Void
+  ) -> CatalogueCase {
+    var page = loginPage
+    change(&page)
+    return CatalogueCase(id, title, .error(10, 11, 12, 17), [Fault.instead(page).on(.sinceNth(2))])
   }
 
   private static let hints = Fault.preamble(
