@@ -3,10 +3,11 @@
 import HaulPlatform
 import Synchronization
 
-/// Runs blocking work on threads of its own, a few at a time. Most cases wait (for a retry, for silence), so
-/// there may be more of them than cores; but not so many that they starve each other.
+/// Runs blocking work on threads of its own, a few at a time: the threads that tests run on are as few as the
+/// cores, and a test that blocks one keeps others waiting. Most cases wait (for a retry, for silence), so there may
+/// be more of them than cores; but not so many that they starve each other.
 enum Turns {
-  private static let most = 6
+  private static let most = 4
 
   private struct State: Sendable {
     var running = 0
