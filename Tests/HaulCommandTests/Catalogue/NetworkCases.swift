@@ -95,11 +95,11 @@ extension Catalogue {
       $0 = expiring($0, status: 403)
       // Once for all connections together.
       $0.check = { run in #expect(run.requests.count { $0.target == "/f" } == 2) }
-    }.awaits("asking for the first URL again"),
+    },
     CatalogueCase("54b", "a signed URL that is gone half way", .file) {
       $0 = expiring($0, status: 404)
       $0.check = { run in #expect(run.requests.count { $0.target == "/f" } == 2) }
-    }.awaits("asking for the first URL again"),
+    },
     CatalogueCase("54c", "a signed URL that expires at once, always", .error(11)) {
       $0.resource = .redirect(to: "/signed/f?X-Amz-Expires=300&X-Amz-Signature=1")
       $0.others["/signed/f"] = .reference(seed: 1, length: length, faults: [Fault.status(403).on(.every)])
@@ -149,8 +149,7 @@ extension Catalogue {
     CatalogueCase(
       "59a", "a login page from the second request on", .error(11, 12, 17),
       [Fault.instead(loginPage).on(.sinceNth(2))]),
-    CatalogueCase("59b", "a login page once", .file, [Fault.instead(loginPage).on(.nth(2))])
-      .awaits("a confirmed change"),
+    CatalogueCase("59b", "a login page once", .file, [Fault.instead(loginPage).on(.nth(2))]),
     CatalogueCase(
       "59c", "a login page to a resume", .error(11, 12, 17), [Fault.instead(loginPage).on(.every)]
     ) {

@@ -107,7 +107,7 @@ extension Quirk {
           Fault.instead(Catalogue.changed()).on(.sinceNth(3)), Fault.ignoreConditions.on(.every),
         ]
         $0.contents = [ReferenceContent(seed: 2, length: length)]
-      }.awaits("a restart on change")),
+      }),
   ]
 
   private static let links: [Quirk] = [
@@ -141,7 +141,7 @@ extension Quirk {
           Fault.changedETag("\"0x2\"").on(.sinceNth(3)),
           Fault.header("Last-Modified", "Wed, 03 Jan 2024 03:04:05 GMT").on(.sinceNth(3)),
         ]
-      }.awaits("a restart on change")),
+      }),
     .like(33, "38"), .like(34, "39"),
     .own(
       CatalogueCase("q35", "Python: no ranges, a date alone", .file) {
@@ -152,7 +152,7 @@ extension Quirk {
       CatalogueCase(
         "q36", "secureblue: the whole file as a part, to every range", .file,
         [Fault.widerRange(before: .max, after: .max).on(.every)]
-      ).awaits("overlap dropped")),
+      )),
   ]
 
   private static let hosts: [Quirk] = [

@@ -26,14 +26,13 @@ extension Catalogue {
         #expect(run.requests.count == 1 && run.bytesSent == length)
       }
     },
-    CatalogueCase("4a", "200 to every later part", .file, [Fault.ignoreRange.on(.rangeStartsFrom(1))])
-      .awaits("one stream after all"),
+    CatalogueCase("4a", "200 to every later part", .file, [Fault.ignoreRange.on(.rangeStartsFrom(1))]),
     CatalogueCase(
       "4b", "200 to one later part", .file, [Fault.ignoreRange.on(.rangeStartsFrom(1), times: 1)]),
     CatalogueCase(
       "5a", "200 in chunks to every later part", .file,
       [Fault.ignoreRange.on(.rangeStartsFrom(1)), Fault.chunked.on(.rangeStartsFrom(1))]
-    ).awaits("one stream after all"),
+    ),
     CatalogueCase(
       "5b", "200 in chunks to one later part", .file,
       [
@@ -52,8 +51,7 @@ extension Catalogue {
     },
     CatalogueCase(
       "8", "206 that starts earlier", .file, [Fault.widerRange(before: 5000, after: 0).on(.every)]
-    )
-    .awaits("overlap dropped"),
+    ),
     CatalogueCase(
       "10", "206 that ends later", .file, [Fault.widerRange(before: 0, after: 300_000).on(.every)]),
     CatalogueCase("11", "206 without Content-Range", .file, [Fault.missingContentRange.on(.every)]) {
@@ -95,8 +93,7 @@ extension Catalogue {
     ] as [(String, String, Fault)]).flatMap { id, title, fault in
       [
         CatalogueCase(id + "a", title + ", always", .file, [fault.on(.every)]),
-        CatalogueCase(id + "b", title + ", later", .file, [fault.on(.rangeStartsFrom(1))])
-          .awaits("one stream after all"),
+        CatalogueCase(id + "b", title + ", later", .file, [fault.on(.rangeStartsFrom(1))]),
         CatalogueCase(id + "c", title + ", once", .file, [fault.on(.nth(2))]),
       ]
     }
@@ -108,11 +105,11 @@ extension Catalogue {
         [Fault.instead(.reference(seed: 2, length: length + 5)).on(.sinceNth(3))]
       ) {
         $0.contents = [ReferenceContent(seed: 2, length: length + 5)]
-      }.awaits("a restart on change"),
+      },
       CatalogueCase("15b", "a total that makes no sense, once", .file, [Fault.wrongTotal(7).on(.nth(2))]),
       CatalogueCase(
         "15c", "a total that only one answer tells", .file, [Fault.wrongTotal(length + 9).on(.nth(2))]
-      ).awaits("a confirmed change"),
+      ),
       CatalogueCase(
         "20", "416 that tells the right length, once", .file, refusal("bytes */\(length)", .nth(3))),
       CatalogueCase(
@@ -120,7 +117,7 @@ extension Catalogue {
         [Fault.instead(.reference(seed: 2, length: MiB)).on(.sinceNth(2))]
       ) {
         $0.contents = [ReferenceContent(seed: 2, length: MiB)]
-      }.awaits("a restart on change"),
+      },
       CatalogueCase("22", "416 of an empty file", .file) {
         $0.resource = .reference(seed: 1, length: 0)
         $0.contents = [ReferenceContent(seed: 1, length: 0)]

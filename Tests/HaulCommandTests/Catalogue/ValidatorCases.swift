@@ -23,12 +23,12 @@ extension Catalogue {
       "32a", "another file from the third request on", .file, [Fault.instead(changed()).on(.sinceNth(3))]
     ) {
       $0.contents = [ReferenceContent(seed: 2, length: length)]
-    }.awaits("a restart on change"),
+    },
     CatalogueCase(
       "32b", "another file, and no restart wanted", .error(12), [Fault.instead(changed()).on(.sinceNth(3))]
     ) {
       $0.arguments += ["--no-restart"]
-    }.awaits("--no-restart"),
+    },
     CatalogueCase(
       "32c", "another file with every request", .error(12),
       (2...400).map { Fault.instead(changed(seed: UInt64($0))).on(.nth($0)) }),
@@ -38,7 +38,7 @@ extension Catalogue {
         try CatalogueCase.cutRun(arena)
         arena.origin.put(changed(), at: "/f")
       }
-    }.awaits("a restart on change"),
+    },
     CatalogueCase("32e", "another file while the first part arrives", .file) {
       $0.resource = $0.resource.gated(at: MiB)
       $0.contents = [ReferenceContent(seed: 2, length: length)]
@@ -48,7 +48,7 @@ extension Catalogue {
         arena.origin.openGate("gate")
       }
       $0.arguments = ["-c", "2"]
-    }.awaits("a restart on change"),
+    },
   ]
 
   private static let tags: [CatalogueCase] = [
@@ -65,10 +65,8 @@ extension Catalogue {
     },
     CatalogueCase(
       "38", "an ETag for each of two backends", .file, [Fault.changedETag("\"b\"").on(.everyNth(2))]
-    )
-    .awaits("a lower tier"),
-    CatalogueCase("39", "an ETag for each answer", .file, [Fault.freshETag.on(.every)]).awaits(
-      "a lower tier"),
+    ),
+    CatalogueCase("39", "an ETag for each answer", .file, [Fault.freshETag.on(.every)]),
   ]
 
   private static let conditions: [CatalogueCase] = [
