@@ -96,7 +96,9 @@ let package = Package(
       name: "HaulOriginTests", dependencies: ["HaulOrigin", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "HaulCommandTests",
-      dependencies: ["HaulCommand", "Haul", "HaulCore", "HaulDigest", "HaulOrigin", "TestSupport"],
+      dependencies: [
+        "HaulCommand", "Haul", "HaulCore", "HaulDigest", "HaulOrigin", "HaulPlatform", "TestSupport",
+      ],
       exclude: ["Snapshots"], swiftSettings: strict),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
 

@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// An origin, a folder, and the command between them.
-final class Arena {
+final class Arena: Sendable {
   let origin: Origin
   let folder: TemporaryDirectory
 

@@ -45,6 +45,29 @@ struct ProxyTests {
     #expect(ended.end == .exit(10) && ended.errors.contains("http://file.invalid/f"))
   }
 
+  @Test(
+    "what a proxy says when it opens a tunnel is no answer of the server",
+    .enabled(if: NginxServer.isInstalled, "nginx is not installed"),
+    arguments: [
+      "HTTP/1.1 200 Connection established",
+      "HTTP/1.0 200 OK\r\nETag: \"proxy\"\r\nContent-Range: bytes 0-9/10\r\nLast-Modified: Tue, 02 Jan 2024 03:04:05 GMT",
+      "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\nLocation: http://127.0.0.1:1/",
+    ])
+  func tunnel(answer: String) throws {
+    let content = ReferenceContent(seed: 1, length: 6_000_000)
+    let server = try NginxServer()
+    try Files.write("\(server.root)/f", length: content.length) { content.fill($0, at: $1) }
+    let proxy = try ConnectProxy(answer: answer + "\r\n\r\n", target: server.securePort)
+    let arena = try Arena()
+    var environment = HaulProcess.environment
+    environment["https_proxy"] = "http://127.0.0.1:\(proxy.port)"
+    let ended = try HaulProcess.run(
+      [server.secureURL("plain/f"), "-d", arena.folder.path, "--cacert", server.certificate, "-c", "3"],
+      environment: environment)
+    #expect(ended.end == .exit(0), "\(ended.errors)")
+    #expect(try arena.holds("f", content))
+  }
+
   @Test("secrets of the URL and of headers are told to nobody else", arguments: ["-H", "user"])
   func secrets(kind: String) throws {
     let target = try Arena(["/f": resource])

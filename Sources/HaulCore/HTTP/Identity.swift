@@ -61,6 +61,12 @@ package struct Identity: Equatable, Sendable {
     length != nil && length == other.length && FieldText.identical(lastModified, other.lastModified)
   }
 
+  /// Whether both have one strong tag. Where they differ all the same, somebody is not telling the truth.
+  package func sharesTag(with other: Identity) -> Bool {
+    guard let etag, !etag.isWeak else { return false }
+    return etag == other.etag
+  }
+
   /// The best validator for a condition, or nil where there is no strong one.
   package var strongest: Validator? {
     if let etag, !etag.isWeak { return .strongETag(etag.field) }

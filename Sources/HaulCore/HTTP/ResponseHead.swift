@@ -56,6 +56,15 @@ package struct ResponseHead: Equatable, Sendable {
     return FieldText.equalsIgnoringCase(last, "chunked")
   }
 
+  /// The transfer codings other than chunked in lower case, or nil where there are none. None was asked for, and
+  /// libcurl hands on such a body as it comes.
+  package var transferCoding: String? {
+    let names = FieldText.listElements(headers.all("Transfer-Encoding"))
+      .map { FieldText.lowercased($0) }
+      .filter { $0 != "chunked" && $0 != "identity" }
+    return names.isEmpty ? nil : names.joined(separator: ", ")
+  }
+
   /// The content codings in lower case, or nil where the body is the representation itself.
   package var contentEncoding: String? {
     let codings = FieldText.listElements(headers.all("Content-Encoding"))

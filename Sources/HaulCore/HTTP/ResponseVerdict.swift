@@ -156,6 +156,9 @@ package struct Expectation: Sendable {
   }
 
   private func contentProblem(_ head: ResponseHead) -> String? {
+    if let coding = head.transferCoding {
+      return "an encoded body (Transfer-Encoding: \(coding)) although none was asked for"
+    }
     if let coding = head.contentEncoding {
       return "an encoded body (Content-Encoding: \(coding)) although the plain one was asked for"
     }

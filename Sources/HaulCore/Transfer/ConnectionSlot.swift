@@ -28,7 +28,7 @@ struct ConnectionSlot: Sendable {
     case silent(seconds: Int)
     case unframed
     /// The answer of a fresh connection that was asked what the file is now.
-    case identity(Identity)
+    case identity(Identity, isOfRange: Bool)
     /// The request is of no use any more: the whole transfer goes on in another way.
     case abandoned
   }

@@ -64,10 +64,10 @@ extension TransferMachine {
     expectation.refusesPages = refusesPages
     switch expectation.judge(head) {
     case .partial, .whole, .empty:
-      slots[connection].refuse(.identity(Identity(head: head)))
+      slots[connection].refuse(.identity(Identity(head: head), isOfRange: head.status != 200))
       return head.status == 200 ? .stop : .discard
     case .broken where head.status == 416 && Identity(head: head).length != nil:
-      slots[connection].refuse(.identity(Identity(head: head)))
+      slots[connection].refuse(.identity(Identity(head: head), isOfRange: true))
       return .discard
     case .redirect(let location):
       return .redirect(location: location)
@@ -90,7 +90,10 @@ extension TransferMachine {
   }
 
   /// Takes the answer of one fresh connection.
-  mutating func heard(_ identity: Identity, connection: Int, now: Double, dice: Double) {
+  /// - Parameter isOfRange: whether it answers to the range that was asked for, as only those do who serve files.
+  mutating func heard(
+    _ identity: Identity, isOfRange: Bool, connection: Int, now: Double, dice: Double
+  ) {
     guard var open = confirmation else { return }
     let outcome = open.heard(identity, isOld: change(in: identity) == nil)
     guard let outcome else {
@@ -100,7 +103,7 @@ extension TransferMachine {
     confirmation = nil
     switch outcome {
     case .oldIsBack(let old): otherBackend(open.suspect, old: old)
-    case .changed: changed(open.change.description)
+    case .changed: agreed(open.change, on: identity, isOfRange: isOfRange)
     case .disagreement(let answers): disagreement(open, answers, connection: connection, now: now, dice: dice)
     }
   }
@@ -144,6 +147,20 @@ extension TransferMachine {
     avoidsRanges = true
     if phase == .ranges { return fallBack(why) }
     if phase == .learning, resumed != nil { changed(why) }
+  }
+
+  /// Everybody says the same. Whether it is the file that they speak of is another question: a login page and an
+  /// error text agree with themselves as well.
+  private mutating func agreed(_ change: ResourceChange, on identity: Identity, isOfRange: Bool) {
+    // Of an earlier run only what had a strong validator is kept.
+    let old = resource?.identity
+    let isVouchedFor = isOfRange || identity.strongest != nil || (old != nil && old?.strongest == nil)
+    guard isVouchedFor, old.map(identity.sharesTag) != true else {
+      let why =
+        "something else comes instead of the file (\(change.description)), and no validator speaks for it"
+      return fail(TransferFailure(.changed, why))
+    }
+    changed(change.description)
   }
 
   /// The file is another one now, or nobody can tell any more: what is there is of no use.

@@ -69,8 +69,8 @@ extension TransferMachine {
       }
     case .suspect(let change, let identity):
       suspect(change, identity, connection: connection, now: now, dice: dice)
-    case .identity(let identity):
-      heard(identity, connection: connection, now: now, dice: dice)
+    case .identity(let identity, let isOfRange):
+      heard(identity, isOfRange: isOfRange, connection: connection, now: now, dice: dice)
     case .conditionMishandled:
       conditionMishandled()
     case .abandoned:

@@ -229,6 +229,10 @@ private let brokenParts: [Row] =
       partial("bytes 100-199/1000", length: "100", [("Content-Type", "multipart/byteranges; boundary=x")])
     ),
     ("encoded", partial("bytes 100-199/1000", length: "100", [("Content-Encoding", "gzip")])),
+    (
+      "encoded on its way",
+      partial("bytes 100-199/1000", length: nil, [("Transfer-Encoding", "GZip, chunked")])
+    ),
     ("begins and ends before", partial("bytes 0-99/1000", length: "100")),
     ("begins behind", partial("bytes 101-199/1000", length: "99")),
     ("ends before it begins", partial("bytes 100-99/1000", length: "0")),
@@ -333,6 +337,7 @@ private let brokenWhole: [Row] = [
   ("depends on ranges", false, [("Content-Length", "1000"), ("ETag", "\"a\"")]),
   ("depends on ranges, chunked", false, [("Transfer-Encoding", "chunked"), ("ETag", "\"a\"")]),
   ("encoded", true, [("Content-Length", "1000"), ("Content-Encoding", "br"), ("ETag", "\"a\"")]),
+  ("encoded on its way", true, [("Transfer-Encoding", "gzip, chunked"), ("ETag", "\"a\"")]),
   ("Content-Length no number", true, [("Content-Length", "1e3"), ("ETag", "\"a\"")]),
   (
     "Content-Lengths that differ", true,

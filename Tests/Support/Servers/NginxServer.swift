@@ -41,6 +41,7 @@ package final class NginxServer: Sendable {
   /// `path` begins with the way in which it is served: plain, slow, few, whole, zip, or
   /// abc, which declares every file to have the SHA-256 of "abc".
   package func url(_ path: String) -> String { "http://127.0.0.1:\(ports[0])/\(path)" }
+  package var securePort: UInt16 { ports[1] }
   package func secureURL(_ path: String) -> String { "https://127.0.0.1:\(ports[1])/\(path)" }
 
   private static func configuration(_ folder: String, _ ports: [UInt16]) -> String {
