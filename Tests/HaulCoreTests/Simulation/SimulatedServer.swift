@@ -59,12 +59,14 @@ struct SimulatedServer {
     }
     honoursRanges = Int.random(in: 0..<5, using: &dice) != 0
     tellsLength = Int.random(in: 0..<4, using: &dice) != 0
-    tags = [.none, .constant, .constant, .constant, .perBackend, .random].randomElement(using: &dice) ?? .none
+    tags =
+      [.none, .constant, .constant, .constant, .perBackend, .random].randomElement(using: &dice) ?? .none
     hasDate = Bool.random(using: &dice)
     conditions = Conditions.allCases.randomElement(using: &dice) ?? .honoured
     let changes = [0, 0, 0, 0, 1, 1, 2, 3].randomElement(using: &dice) ?? 0
     changesAt = (0..<changes).map { _ in Double.random(in: 0...8, using: &dice) }.sorted()
-    rangesEndAt = Int.random(in: 0..<6, using: &dice) == 0 ? Double.random(in: 0...8, using: &dice) : .infinity
+    rangesEndAt =
+      Int.random(in: 0..<6, using: &dice) == 0 ? Double.random(in: 0...8, using: &dice) : .infinity
     linkLife = Int.random(in: 0..<5, using: &dice) == 0 ? Double.random(in: 0.5...9, using: &dice) : .infinity
     mostConnections = [1, 2, 3, 5, 100, 100, 100].randomElement(using: &dice) ?? 1
     refusalStatus = [503, 429, 403].randomElement(using: &dice) ?? 503

@@ -81,7 +81,9 @@ struct SimulatedWorld {
     var resumed: ResumedFile?
     if !present.isEmpty {
       let server = server
-      resumed = ResumedFile(grid: ChunkGrid(length: server.length), present: present) { server.change(from: $0) }
+      resumed = ResumedFile(grid: ChunkGrid(length: server.length), present: present) {
+        server.change(from: $0)
+      }
     }
     machine = TransferMachine(settings: settings, resumed: resumed)
   }
@@ -178,7 +180,8 @@ struct SimulatedWorld {
       return fault("\(range) was asked for, \(due.range) is due")
     }
     exchanges[connection] = Exchange(
-      request: asked, linkedAt: linkedAt, nextAt: now + server.roundTrip * Double.random(in: 1...3, using: &dice),
+      request: asked, linkedAt: linkedAt,
+      nextAt: now + server.roundTrip * Double.random(in: 1...3, using: &dice),
       rate: pow10(Double.random(in: 5.3...8, using: &dice)))
   }
 
@@ -320,7 +323,8 @@ struct SimulatedWorld {
     guard let condition = exchange.request.condition else { return nil }
     switch (server.conditions, condition) {
     case (.alwaysFailed, _): return response(412)
-    case (.honoured, .strongETag(let tag)): return fields.contains { $0 == ("ETag", tag) } ? nil : response(412)
+    case (.honoured, .strongETag(let tag)):
+      return fields.contains { $0 == ("ETag", tag) } ? nil : response(412)
     case (.honoured, .lastModified(let date, _)):
       return fields.contains { $0 == ("Last-Modified", date) } ? nil : response(412)
     case (.ignored, _), (.alwaysWhole, _): return nil
