@@ -87,6 +87,9 @@ public enum DownloadNotice: Sendable, Equatable {
   case waitingForReader(of: String)
   /// Bytes of an earlier run are used: the server has confirmed that it is the same file.
   case resuming(bytes: Int)
+  /// The bytes of an earlier run came from `source`; so many of its chunks were fetched again from the present
+  /// one and are equal.
+  case continuingFromOtherSource(source: String, comparedChunks: Int)
   /// Bytes of an earlier run were not usable.
   case discarding(bytes: Int, why: String)
   /// Everything is fetched again.

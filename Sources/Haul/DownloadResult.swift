@@ -39,6 +39,9 @@ public struct DownloadResult: Sendable, Equatable {
   public var connections: Int
   /// Whether it was there already, complete, with the digest that was given; nothing was fetched.
   public var wasComplete: Bool
+  /// How many chunks were compared with this source before it completed what another one had begun; 0 where
+  /// there was no other. The rest of the earlier bytes stands for itself unless a digest was given.
+  public var comparedChunks = 0
 }
 
 /// How far a download is. A consistent copy; ask as often as you like.

@@ -42,7 +42,7 @@ extension DownloadError {
     case .changed: (code, advice) = (.changed, Self.advice(changed: plan))
     case .otherFile:
       (code, advice) = (
-        .occupied, "nothing was touched; choose another name with -o, or start over with --overwrite"
+        .occupied, "what was there is kept; choose another name with -o, or start over with --overwrite"
       )
     case .brokenProtocol:
       (code, advice) = (.brokenProtocol, "try another mirror, or the same command with -c 1")

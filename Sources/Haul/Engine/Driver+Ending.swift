@@ -129,7 +129,7 @@ extension Driver {
           checksum: checksum, digestStatus: status(of: verdict, digests),
           receivedBytes: discardedBytes + (machine?.receivedBytes ?? 0), resumedBytes: resumedBytes,
           seconds: monotonicSeconds() - startedAt, retries: machine?.retryCount ?? 0,
-          connections: max(mostBusy, 1), wasComplete: false)))
+          connections: max(mostBusy, 1), wasComplete: false, comparedChunks: comparedChunks)))
   }
 
   func endComplete(length: Int, _ digests: DigestSet) {

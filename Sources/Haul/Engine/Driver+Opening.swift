@@ -79,6 +79,10 @@ extension Driver {
         }
         prepare()
       }
+    case .compare(let trial):
+      for connection in connections { engine.loop.remove(connection.transfer) }
+      dropWaiting()
+      startTrial(trial)
     case .discard(let why):
       if memory.bytes > 0 { notice(.discarding(bytes: memory.bytes, why: why)) }
       clear(part, mismatch: false)

@@ -57,6 +57,10 @@ final class Driver {
   /// Whether its validator was given by the source that is asked now.
   var headerIsOfThisSource = true
   var resumedBytes = 0
+  /// Open while another source is compared with what is there.
+  var trial: SourceTrial?
+  /// How many chunks were found equal.
+  var comparedChunks = 0
   /// What came over the network in attempts that were thrown away.
   var discardedBytes = 0
   var damagedChunks = 0
@@ -135,7 +139,7 @@ final class Driver {
   func startMachine(resumed: ResumedFile?) {
     var settings = plan.transferSettings
     // Bytes in order want one connection; so does a second try after a wrong digest, to rule out a bad mix.
-    if output?.isStream == true || mismatches > 0 { settings.connections = .fixed(1) }
+    if output?.isStream == true || mismatches > 0 || trial != nil { settings.connections = .fixed(1) }
     // That second try has to bring the same file: what was put in its place has no say.
     if mismatches > 0 { settings.restartsOnChange = false }
     discardedBytes += machine?.receivedBytes ?? 0
@@ -165,7 +169,8 @@ final class Driver {
       stop(tooLongError(most))
     }
     // First of all: a small file may have come whole in one round with its head, and still needs its place.
-    if stage == .probing, machine?.resource != nil { prepare() }
+    if stage == .probing, trial == nil, machine?.resource != nil { prepare() }
+    stopTrialWithoutRanges()
     if isActive {
       for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) }
     }
@@ -191,7 +196,7 @@ final class Driver {
       connections[index].submitPartial()
       machine?.ended(connection: index, .stopped, now: now, dice: .random(in: 0..<1))
     case .startOver(let failure): startOver(failure)
-    case .complete: drain()
+    case .complete: if trial == nil { drain() } else { trialEnded() }
     case .fail(let failure): fail(failure)
     }
   }
@@ -271,7 +276,7 @@ final class Driver {
   var canResume: Bool {
     guard output?.isStream != true else { return false }
     // Before the first answer an earlier run's bytes stand for themselves.
-    guard let machine, machine.resource != nil else { return memory?.canResume ?? false }
+    guard let machine, machine.resource != nil, trial == nil else { return memory?.canResume ?? false }
     return machine.canResume(hasTrustedDigest: hasTrustedDigest || plan.options.forcesResume)
   }
 }

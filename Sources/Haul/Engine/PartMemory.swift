@@ -24,6 +24,8 @@ struct PartMemory {
     case resume(ResumedFile, bytes: Int)
     /// It did not have the digest of an earlier run; it may have the one that is wanted now.
     case prove(ExpectedDigest, otherwise: DownloadError)
+    /// From another source: a few chunks are compared first.
+    case compare(SourceTrial)
     /// Not usable, and nobody loses by starting over.
     case discard(why: String)
     case refuse(DownloadError)
@@ -60,8 +62,10 @@ struct PartMemory {
   }
 
   var canResume: Bool {
-    if case .resume = verdict { return true }
-    return false
+    switch verdict {
+    case .resume, .compare: true
+    case .prove, .discard, .refuse: false
+    }
   }
 
   var verdict: Verdict {
@@ -84,6 +88,12 @@ struct PartMemory {
       return .refuse(occupied("was begun for another digest"))
     }
     guard isSameSource || isSameDigest else {
+      // Without a validator nobody can tell whether the earlier bytes belong together themselves.
+      if header.validatorKind != .none || plan.options.forcesResume,
+        let trial = SourceTrial(state, dice: .random(in: 0..<1))
+      {
+        return .compare(trial)
+      }
       return .refuse(occupied("belongs to another download (\(header.source))"))
     }
     let hasDigest = plan.hasTrustedDigest || neededDeclaration != nil
@@ -92,11 +102,17 @@ struct PartMemory {
         why: "the server gave no validator, so nobody can tell whether the file is still the same "
           + "(--force-resume goes on all the same)")
     }
+    let isSameSource = isSameSource
     return .resume(
-      ResumedFile(
-        grid: header.grid, present: present, isSameSource: isSameSource,
-        change: Self.comparison(with: header, isSameSource: isSameSource)),
+      file(isSameSource: isSameSource, change: Self.comparison(with: header, isSameSource: isSameSource)),
       bytes: present.count)
+  }
+
+  /// What a transfer is told of it.
+  func file(
+    isSameSource: Bool, change: @escaping @Sendable (Identity) -> ResourceChange?
+  ) -> ResumedFile {
+    ResumedFile(grid: state.header.grid, present: present, isSameSource: isSameSource, change: change)
   }
 
   var isSameSource: Bool {

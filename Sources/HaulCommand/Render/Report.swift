@@ -14,6 +14,7 @@ enum Report {
       line += ", \(Quantities.rate(Double(result.receivedBytes) / result.seconds))"
     }
     if result.resumedBytes > 0 { line += ", \(Quantities.bytes(result.resumedBytes)) of it from before" }
+    if result.comparedChunks > 0 { line += " by another URL (\(chunks(result.comparedChunks)) compared)" }
     if result.retries > 0 { line += ", \(result.retries) \(result.retries == 1 ? "retry" : "retries")" }
     return [line] + digests(result)
   }
@@ -69,6 +70,8 @@ enum Report {
       case .streaming(let to): "writing to \(to) in order, over one connection; an interruption starts over"
       case .waitingForReader(let path): "waiting until somebody reads from \(path)"
       case .resuming(let bytes): "going on: \(Quantities.bytes(bytes)) are there already"
+      case .continuingFromOtherSource(let source, let count):
+        "what is there came from \(source); \(chunks(count)) of it \(count == 1 ? "is" : "are") the same here"
       case .discarding(let bytes, let why):
         "starting over, \(Quantities.bytes(bytes)) of before are not used: \(why)"
       case .startingOver(let why): "fetching everything again: \(why)"
@@ -81,6 +84,8 @@ enum Report {
       }
     return "haul: " + TerminalSafe.escaped(text)
   }
+
+  private static func chunks(_ count: Int) -> String { "\(count) \(count == 1 ? "chunk" : "chunks")" }
 
   /// A line for logs, every few seconds.
   static func plain(_ progress: DownloadProgress, rate: Double?) -> String {
