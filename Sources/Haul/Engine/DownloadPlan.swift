@@ -80,6 +80,16 @@ struct DownloadPlan: Sendable {
     }
   }
 
+  /// Whether bodies are compared with their own digests, where they have one. It proves nothing about whose bytes
+  /// they are, so that the scheme does not matter.
+  var checksBodies: Bool {
+    switch options.serverDigests {
+    case .automatic: options.computesDigest
+    case .used: true
+    case .ignored: false
+    }
+  }
+
   /// Whether what a server of `origin` declares about digests is compared.
   func believesDigests(from origin: Origin) -> Bool {
     switch options.serverDigests {

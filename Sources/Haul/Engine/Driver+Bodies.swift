@@ -15,7 +15,7 @@ extension Driver {
   /// What the body of an accepted answer is to be compared with; nil where there is nothing, or where the body
   /// is the whole file, whose digest is compared anyway.
   func bodyCheck(_ head: ResponseHead, origin: Origin) -> BodyCheck? {
-    guard plan.believesDigests(from: origin), let range = head.bodyRange,
+    guard plan.checksBodies, let range = head.bodyRange,
       let wanted = ServerDigests.ofBody(head)
     else { return nil }
     return BodyCheck(range, wanted: wanted)

@@ -88,6 +88,9 @@ package struct Scheduler: Sendable {
     return taken
   }
 
+  /// The best rate that any connection has or had.
+  package var bestRate: Double? { rates.values.compactMap(\.rate).max() }
+
   private var typicalRate: Double? {
     let known = rates.values.compactMap(\.rate).sorted()
     return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)

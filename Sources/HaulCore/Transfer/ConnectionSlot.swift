@@ -47,6 +47,10 @@ struct ConnectionSlot: Sendable {
   private(set) var isCancelled = false
   /// Failures in a row that brought not one byte.
   var strikes = 0
+  /// Since when it has been far behind the others.
+  private var behindSince: Double?
+  /// How often it was replaced: each time it is given twice as long.
+  private var replacements = 0
   /// How many bytes of the body are still legal, or nil where nobody announced an end.
   private var bodyLeft: Int?
   private(set) var bodyBytes = 0
@@ -89,6 +93,7 @@ struct ConnectionSlot: Sendable {
     bodyLeft = nil
     bodyBytes = 0
     bodyBytesSeen = 0
+    behindSince = nil
   }
 
   /// The head was accepted. Returns how long it took, in seconds.
@@ -116,6 +121,23 @@ struct ConnectionSlot: Sendable {
   mutating func cancel(afterSilence seconds: Int) {
     isCancelled = true
     if verdict == nil { verdict = .silent(seconds: seconds) }
+  }
+
+  /// Whether it has been behind for `seconds`, or for twice as long after each replacement.
+  mutating func isTooSlow(_ isBehind: Bool, for seconds: Double, now: Double) -> Bool {
+    guard isBehind else {
+      behindSince = nil
+      return false
+    }
+    let since = behindSince ?? now
+    behindSince = since
+    return now - since >= seconds * Double(1 << min(replacements, 10))
+  }
+
+  /// Its request is given up for a new one.
+  mutating func replace() {
+    replacements += 1
+    refuse(.abandoned)
   }
 
   /// Cuts `count` to what the head has announced.

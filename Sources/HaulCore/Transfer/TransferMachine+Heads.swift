@@ -137,6 +137,12 @@ extension TransferMachine {
       slots[connection].refuse(.unframed)
       return .stop
     }
+    if phase == .learning, let asked = slots[connection].asked, asked.lower == 0, length == asked.count {
+      // Some caches keep a part and give it out as the whole. Asked without a range they have to think again.
+      avoidsRanges = true
+      slots[connection].refuse(.abandoned)
+      return .stop
+    }
     let identity = Identity(head: head, length: length)
     if phase == .learning {
       if let objection = objection(to: identity, head: head, connection: connection) { return objection }

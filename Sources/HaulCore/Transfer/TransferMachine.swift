@@ -86,6 +86,9 @@ package struct TransferMachine: Sendable {
   /// How many connections there may be at the most: the owner's number of slots.
   package var mostConnections: Int { slots.count }
 
+  /// Whether a connection's body is coming.
+  package func isReceiving(_ connection: Int) -> Bool { slots[connection].isReceiving }
+
   /// Connections with a request under way.
   package var busyConnections: Int { slots.count { $0.isBusy } }
 
@@ -108,6 +111,7 @@ package struct TransferMachine: Sendable {
     } else {
       advancePhase(now: now)
     }
+    replaceSlow(now: now)
     cancelSilent(now: now)
     defer { pending.removeAll() }
     return pending

@@ -7,6 +7,8 @@ package struct TransferSettings: Sendable {
   package var policy = LeasePolicy()
   /// A connection that brings nothing for this long, in seconds, is replaced.
   package var silenceSeconds = 30.0
+  /// A connection that is far behind the best one for this long, in seconds, is replaced.
+  package var paceSeconds = 4.0
   /// Whether a body may end by the end of its connection: the user said so, or a digest will tell.
   package var acceptsUnframed = false
   /// Whether a digest from elsewhere will tell in the end whether the bytes belong together.

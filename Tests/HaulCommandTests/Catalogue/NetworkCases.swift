@@ -30,7 +30,7 @@ extension Catalogue {
     ) {
       // Long for all others, and the smallest part of what this one would take.
       $0.deadline = 30
-    }.awaits("replacing slow connections", breaksPromise: true),
+    },
     CatalogueCase("47", "all connections slow alike", .file) {
       $0.resource.bytesPerSecond = 2 * MiB
       // Nobody is replaced for being slow where all are. (A lease may still be cut short for another one.)

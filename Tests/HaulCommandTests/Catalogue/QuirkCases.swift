@@ -90,7 +90,7 @@ extension Quirk {
     .own(
       CatalogueCase(
         "q13c", "a cached part called the whole, and no digest", .either, [Fault.partAsWhole.on(.every)]
-      ).awaits("doubt about a whole that is just as long as the part asked for", breaksPromise: true)),
+      )),
     .like(14, "8"), .like(15, "6", "7"), .like(16, "9a", "10", "15c"), .like(17, "12"),
     .own(
       CatalogueCase(

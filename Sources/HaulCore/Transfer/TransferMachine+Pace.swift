@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Connections that are far behind the others: some servers give one a trickle, and a new one what the rest get.
+extension TransferMachine {
+  /// A connection below this part of the best one's rate is far behind.
+  private static let slowest = 1.0 / 8
+
+  /// Ends those that have been far behind for long enough; what they did not bring is given to others. Where all are
+  /// slow nobody is.
+  mutating func replaceSlow(now: Double) {
+    guard phase == .ranges, let scheduler, let best = scheduler.bestRate else { return }
+    for index in slots.indices where slots[index].isReceiving {
+      let rate = scheduler.rate(of: index)
+      let left = Double(scheduler.leases[index]?.remaining.count ?? 0)
+      // One that is nearly done is done sooner than another could begin.
+      let isBehind = rate.map { $0 < best * Self.slowest && left > $0 * settings.paceSeconds } ?? false
+      guard slots[index].isTooSlow(isBehind && !slots[index].isHeld, for: settings.paceSeconds, now: now) else {
+        continue
+      }
+      slots[index].replace()
+      self.scheduler?.forget(connection: index)
+      retryCount += 1
+    }
+  }
+}
