@@ -9,7 +9,7 @@ private let MiB = 1 << 20
 private let length = 40 * MiB + 99
 
 /// A partial that another URL is to complete: only where its bytes prove to be the same.
-@Suite(.timeLimit(.minutes(1))) struct OtherSourceTests {
+@Suite(.timeLimit(.minutes(10))) struct OtherSourceTests {
   /// As nginx has it for every file of one size and one time.
   private func resource(seed: UInt64) -> OriginResource {
     var resource = OriginResource.reference(seed: seed, length: length)
