@@ -4,8 +4,8 @@
 # Runs the fuzzers of Tests/Fuzz/Targets with libFuzzer and AddressSanitizer.
 #
 #   Scripts/fuzz.sh SECONDS [TARGET...]     each target (all of them unless named) so many seconds
-#   Scripts/fuzz.sh --keep                  what earlier runs have found goes into the kept corpus, as little as
-#                                           reaches the same code
+#   Scripts/fuzz.sh --keep                  what earlier runs have found goes into the kept corpus, the
+#                                           smallest that reach the most
 #
 # Two run at a time. New inputs are kept in .build-fuzz/corpus; an input that breaks a target in
 # .build-fuzz/found, and the exit status is then 1. To see it again: .build-fuzz/release/haul-fuzz TARGET FILE
@@ -18,6 +18,8 @@ runner=$build/release/haul-fuzz
 corpus=Tests/Fuzz/Corpus
 # A request for more than this at once, in MiB, is taken for a count that was believed too early.
 most_at_once=64
+# Found inputs that are kept of each target.
+most_kept=40
 # Swift's own report of a crash would take the place of libFuzzer's, which keeps the input.
 export SWIFT_BACKTRACE=enable=no
 # The loader's files are small and many; memory is the place for them.
@@ -56,12 +58,15 @@ fuzz() {
   fi
 }
 
+# What a person wrote (seed-*) stays; of what was found, the smallest that together reach the most.
 keep() {
-  local target
+  local target name
   for target in $("$runner" --list); do
     rm -rf "$build/kept" && mkdir -p "$build/kept" "$build/corpus/$target"
-    "$runner" "$target" -merge=1 "$build/kept" "$corpus/$target" "$build/corpus/$target" 2>/dev/null
-    rm -rf "${corpus:?}/$target" && cp -r "$build/kept" "$corpus/$target"
+    "$runner" "$target" -set_cover_merge=1 "$build/kept" "$corpus/$target" "$build/corpus/$target" 2>/dev/null
+    find "$corpus/$target" -type f ! -name 'seed-*' -delete
+    find "$build/kept" -type f -printf '%s %f\n' | sort -n | head -n "$most_kept" | cut -d' ' -f2 |
+      while read -r name; do cp "$build/kept/$name" "$corpus/$target/$name"; done
     printf 'kept: %-20s %s inputs\n' "$target" "$(find "$corpus/$target" -type f | wc -l)"
   done
 }

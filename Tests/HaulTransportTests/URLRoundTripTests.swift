@@ -23,7 +23,9 @@ struct URLRoundTripTests {
     #expect(try !RemoteURL("https://example.org/f?q").resolve(location: "g?").hasQuery)
   }
 
-  @Test("a control character in a host is refused, encoded or not", arguments: ["http://a%7fb/", "http://a\u{7F}b/"])
+  @Test(
+    "a control character in a host is refused, encoded or not",
+    arguments: ["http://a%7fb/", "http://a\u{7F}b/"])
   func controls(text: String) {
     #expect(throws: URLProblem.self) { try RemoteURL(text) }
   }

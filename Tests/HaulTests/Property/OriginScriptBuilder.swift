@@ -108,7 +108,9 @@ struct OriginScriptBuilder {
     case 0 where resource.etag != nil && resource.lastModified == nil: new.etag = "W/\"b\""
     case 1 where resource.lastModified != nil && resource.etag != "\"a\"":
       new.lastModified = "Wed, 03 Jan 2024 03:04:05 GMT"
-    default: length = max(0, length + pick([-1000, 1, 100_000])) + (length == 0 ? 1 : 0)
+    default:
+      length = max(0, length + pick([-1000, 1, 100_000])) + (length == 0 ? 1 : 0)
+      if resource.etag == "\"a\"" { new.etag = "\"b\"" }
     }
     let content = ReferenceContent(seed: dice.next(), length: length)
     new.content = .reference(content)
