@@ -114,10 +114,11 @@ extension Catalogue {
       $0.resource.faults =
         wrong(part, times: 1, at: length - 1)
         + [Fault.header("Content-Digest", "sha-256=:\(zeros):").on(part, times: 1)]
+      $0.arguments += ["--checksum", "auto"]
       // Only that part again.
       $0.check = { run in
         let last = run.requests.filter { $0.range?.resolved(length: length)?.contains(length - 1) == true }
-        #expect(last.count == 2 && run.bytesSent < length + 6 * MiB)
+        #expect(last.count >= 2 && run.bytesSent < length + 6 * MiB)
       }
     },
     CatalogueCase(
