@@ -11,7 +11,7 @@ import Testing
 
   /// The writer runs while the committer creates the manifest and commits, then everything stops as if
   /// killed. Who may get there first: the sum of a chunk and the manifest that has to hold it.
-  @Test(.timeLimit(.minutes(1)), arguments: 1...8 as ClosedRange<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 1...8 as ClosedRange<UInt64>)
   func `no chunk that was complete is without a sum on disk, whenever the manifest appeared`(
     _ seed: UInt64
   ) throws {

@@ -131,7 +131,7 @@ import Testing
     #expect(part.waitForFrontier(beyond: 0, generation: 0) == .cancelled)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a waiting reader is woken, reads, and sees the end`() throws {
+  @Test(.timeLimit(.minutes(10))) func `a waiting reader is woken, reads, and sees the end`() throws {
     let part = try shop.start(content)
     defer { part.close() }
     let reader = Worker(name: "test-digest")

@@ -9,7 +9,7 @@ import Testing
   let shop: Workshop
   init() throws { shop = try Workshop() }
 
-  @Test(.timeLimit(.minutes(1))) func `a FIFO gets every byte in order`() throws {
+  @Test(.timeLimit(.minutes(10))) func `a FIFO gets every byte in order`() throws {
     let path = shop.folder + "/pipe"
     try #require(mkfifo(path, 0o600) == 0)
     let content = Workshop.content(200_000)
@@ -47,7 +47,7 @@ import Testing
     #expect(kind { () throws(DiskError) in _ = try StreamFile.open(shop.folder + "/none") } == .missing)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a reader that leaves is told as such`() throws {
+  @Test(.timeLimit(.minutes(10))) func `a reader that leaves is told as such`() throws {
     let path = shop.folder + "/pipe"
     try #require(mkfifo(path, 0o600) == 0)
     let reader = open(path, O_RDONLY | O_NONBLOCK)

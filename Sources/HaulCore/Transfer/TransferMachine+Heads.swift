@@ -137,7 +137,9 @@ extension TransferMachine {
       slots[connection].refuse(.unframed)
       return .stop
     }
-    if phase == .learning, let asked = slots[connection].asked, asked.lower == 0, length == asked.count {
+    if phase == .learning, let asked = slots[connection].asked, asked.lower == 0, length == asked.count,
+      resumed?.grid.length != length
+    {
       // Some caches keep a part and give it out as the whole. Asked without a range they have to think again.
       avoidsRanges = true
       slots[connection].refuse(.abandoned)

@@ -4,17 +4,24 @@
 extension TransferMachine {
   /// A connection below this part of the best one's rate is far behind.
   private static let slowest = 1.0 / 8
+  /// Seconds without a byte from anybody after which nobody is behind.
+  private static let pause = 1.0
 
   /// Ends those that have been far behind for long enough; what they did not bring is given to others. Where all are
   /// slow nobody is.
   mutating func replaceSlow(now: Double) {
+    if receivedBytes != paced.bytes { paced = (receivedBytes, now) }
     guard phase == .ranges, let scheduler, let best = scheduler.bestRate else { return }
+    // Where nothing comes at all, old rates say nothing about who is slow: that is for the silence to tell.
+    let flows = now - paced.at < Self.pause
     for index in slots.indices where slots[index].isReceiving {
       let rate = scheduler.rate(of: index)
       let left = Double(scheduler.leases[index]?.remaining.count ?? 0)
       // One that is nearly done is done sooner than another could begin.
       let isBehind = rate.map { $0 < best * Self.slowest && left > $0 * settings.paceSeconds } ?? false
-      guard slots[index].isTooSlow(isBehind && !slots[index].isHeld, for: settings.paceSeconds, now: now) else {
+      guard
+        slots[index].isTooSlow(isBehind && flows && !slots[index].isHeld, for: settings.paceSeconds, now: now)
+      else {
         continue
       }
       slots[index].replace()

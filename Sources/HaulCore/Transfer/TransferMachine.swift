@@ -56,6 +56,9 @@ package struct TransferMachine: Sendable {
   /// The original URL said no as well.
   var isRenewalRefused = false
 
+  /// When the sum of all bytes was last seen to grow, and what it was.
+  var paced = (bytes: 0, at: 0.0)
+
   var streamPosition = 0
   /// The stream ends where its connection does, and nothing tells that from a cut.
   var streamIsUnframed = false

@@ -24,7 +24,8 @@ private let MiB = 1 << 20
   /// Lets ten seconds pass in which each connection gets its bytes a tenth of a second, as long as it is asked.
   private func flow(_ script: inout MachineScript, _ rates: [Int: Int], seconds: Double = 10) {
     for _ in 0..<Int(seconds * 10) {
-      for (connection, count) in rates.sorted(by: { $0.key < $1.key }) where script.requests[connection] != nil {
+      for (connection, count) in rates.sorted(by: { $0.key < $1.key })
+      where script.requests[connection] != nil {
         if !script.bytes(connection, count) { script.end(connection, .stopped, advances: false) }
         if script.requests[connection] == nil { continue }
       }
@@ -47,6 +48,15 @@ private let MiB = 1 << 20
   func allSlow() {
     var script = four()
     flow(&script, [0: 40, 1: 40, 2: 50, 3: 30], seconds: 20)
+    #expect(script.cancels == 0)
+  }
+
+  @Test("where nothing comes any more nobody is replaced before the silence is over")
+  func allStopped() {
+    var script = four()
+    flow(&script, [0: 300_000, 1: 300_000, 2: 300_000, 3: 300_000], seconds: 2)
+    flow(&script, [0: 300_000, 1: 300_000], seconds: 1)
+    flow(&script, [:], seconds: 20)
     #expect(script.cancels == 0)
   }
 
