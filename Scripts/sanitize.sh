@@ -40,7 +40,8 @@ for kind in "${kinds[@]}"; do
   swift build --build-tests "${flags[@]}" ${SWIFT_JOBS:-} || exit
   for suite in "${suites[@]}"; do
     printf 'sanitize: %s, %s\n' "$kind" "$suite"
-    swift test --skip-build "${flags[@]}" --filter "^$suite\\." || failed=1
+    # One after the other: together they are so slow that limits of time would decide.
+    swift test --skip-build --no-parallel "${flags[@]}" --filter "^$suite\\." || failed=1
   done
 done
 exit $failed
