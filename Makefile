@@ -9,6 +9,8 @@ DESTDIR ?=
 JOBS ?=
 # How long `make fuzz` spends on each reader of strangers' bytes, in seconds.
 FUZZ_SECONDS ?= 60
+# How many random lives of a part file `make crash` ends by power losses.
+CRASH_SEEDS ?= 150
 # Passed on to the loopback benchmark, for example: make bench-loopback BENCH_ARGS="--rounds 9 --skip-8g"
 BENCH_ARGS ?=
 
@@ -24,7 +26,7 @@ RELEASE := swift build -c release --product haul $(STATIC) --disable-local-rpath
 INPUTS := Makefile Package.swift $(shell find Sources -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz sanitize build install uninstall package format lint bench-loopback clean
+.PHONY: help demo test fuzz crash sanitize build install uninstall package format lint bench-loopback clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | awk -F'~' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -40,6 +42,10 @@ test: ## Run all tests, the ones against nginx and Apache included
 fuzz: ## Run the fuzzers, FUZZ_SECONDS each (60 unless given)
 	@Scripts/deps.sh build
 	@SWIFT_JOBS="$(SWIFT_JOBS)" Scripts/fuzz.sh $(FUZZ_SECONDS)
+
+crash: ## Simulate power losses and kills, CRASH_SEEDS lives of a part file (150 unless given)
+	@Scripts/deps.sh test
+	HAUL_CRASH_SEEDS=$(CRASH_SEEDS) HAUL_CRASH_SAMPLES=6 swift test $(SWIFT_JOBS) --filter CrashTests
 
 sanitize: ## Run the tests below the command under ThreadSanitizer and AddressSanitizer
 	@Scripts/deps.sh build
