@@ -113,6 +113,8 @@ public struct DownloadOptions: Sendable {
   public var forcesResume = false
   /// A longer file is an error, in bytes: for texts that are read into memory.
   package var mostBytes: Int?
+  /// Seconds for which a connection may be far behind the others before it is replaced.
+  package var paceTimeout = 4.0
   /// How long an interruption waits for the disk, in seconds. Only tests have more of it.
   package var stopPatience = 2.0
   /// The User-Agent field.

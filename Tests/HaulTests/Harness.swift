@@ -45,6 +45,7 @@ final class Bench: Sendable {
   ) -> DownloadRequest {
     var options = DownloadOptions()
     options.silenceTimeout = 50
+    options.paceTimeout = 50
     options.stopPatience = 50
     tune(&options)
     return DownloadRequest(

@@ -50,6 +50,7 @@ struct DownloadPlan: Sendable {
     }
     settings.retry = RetryPolicy(limit: options.retries)
     settings.silenceSeconds = options.silenceTimeout
+    settings.paceSeconds = options.paceTimeout
     settings.acceptsUnframed = options.acceptsUnframed || wanted != nil
     settings.hasTrustedDigest = hasTrustedDigest
     settings.restartsOnChange = options.restartsOnChange
