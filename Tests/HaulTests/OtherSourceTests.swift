@@ -47,6 +47,24 @@ private let length = 40 * MiB + 99
     #expect(bench.names == ["f"])
   }
 
+  @Test("a source that loses its ranges while it is compared leaves the other one's partial alone")
+  func rangesLost() async throws {
+    let (bench, kept) = try await halfDone()
+    var mirror = resource(seed: 1)
+    (mirror.etag, mirror.lastModified) = (nil, nil)
+    mirror.faults = [Fault.missingContentRange.on(.sinceNth(2))]
+    bench.origin.put(mirror, at: "/mirror")
+    let before = bench.read("f.haul-part", at: 0, count: length)
+    let manifest = bench.read("f.haul", at: 0, count: 1 << 16)
+    let error = await bench.failure("/mirror") { $0.retries = 2 }
+    #expect(error?.code == .occupied || error?.code == .brokenProtocol)
+    #expect(bench.read("f.haul-part", at: 0, count: length) == before)
+    #expect(bench.read("f.haul", at: 0, count: 1 << 16) == manifest)
+    bench.origin.openGate("hold")
+    bench.origin.put(resource(seed: 1), at: "/f")
+    #expect(try await bench.fetch().resumedBytes == kept.written)
+  }
+
   @Test("two files with one size, one time and so one tag are never mixed")
   func sameTag() async throws {
     let (bench, kept) = try await halfDone()

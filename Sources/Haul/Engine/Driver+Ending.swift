@@ -15,7 +15,11 @@ extension Driver {
     stage = .draining
     isDrained = false
     isPaced = false
-    for connection in connections { connection.submitPartial() }
+    // Whoever still asks or sends has nothing to bring; its slot has to be free should chunks prove damaged.
+    removeTransfers(keepingBytes: true)
+    for connection in connections {
+      machine?.ended(connection: connection.index, .stopped, now: monotonicSeconds(), dice: 0)
+    }
     barrier()
   }
 
@@ -167,6 +171,8 @@ extension Driver {
   // MARK: Starting over
 
   func startOver(_ failure: TransferFailure) {
+    // It is not this download's to throw away.
+    if trial != nil { return stop(otherDownload(failure.message)) }
     guard case .part(let part)? = output else {
       var error = DownloadError(failure, plan: plan, url: route.url.source.text)
       error.advice = "what was written cannot be taken back; fetch it into a file instead"
@@ -211,6 +217,8 @@ extension Driver {
       return stopIfPending()
     }
     resumedBytes = 0
+    // A link that the original has led to may have run out meanwhile.
+    route = route.original
     hasherOutcome = nil
     hashedBytes = 0
     lastCommit = (now, 0)

@@ -111,6 +111,10 @@ extension Driver {
         .discarding(bytes: resumedBytes, why: "the server does not declare the digest that it had before"))
       return clear(part, mismatch: false)
     }
+    // It is the reason why what was there is believed, so it decides, whatever later answers say.
+    if let needed = memory?.neededDeclaration {
+      declared.note(ServerDigests(earlier: needed), range: nil)
+    }
     stage = .preparing
     // The second try after a wrong digest writes over the first one, in the same place, under the same flag.
     if refetchesInPlace { return begun(.success(())) }

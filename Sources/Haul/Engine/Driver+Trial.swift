@@ -20,7 +20,9 @@ extension Driver {
 
   /// Every chosen chunk is here.
   func trialEnded() {
-    guard let trial, let memory, let identity = machine?.resource?.identity else { return }
+    guard let trial, let memory, let identity = machine?.resource?.identity else {
+      return stop(otherDownload("it could not be compared with what is at the new URL"))
+    }
     guard trial.isEqual else { return stop(otherDownload("its bytes differ from those at the new URL")) }
     self.trial = nil
     comparedChunks = trial.chunks.count
@@ -30,7 +32,7 @@ extension Driver {
     if machine?.isComplete == true { prepare() }
   }
 
-  private func otherDownload(_ why: String) -> DownloadError {
+  func otherDownload(_ why: String) -> DownloadError {
     let source = memory?.state.header.source ?? ""
     return DownloadError(
       .occupied, "the partial there belongs to another download (\(source)): \(why)",

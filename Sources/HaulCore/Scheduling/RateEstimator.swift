@@ -6,6 +6,7 @@ package struct RateEstimator: Sendable {
   private let memory: Double
   private var counted = 0
   private var since: Double?
+  private var finishedAt: Double?
   /// Nil before the first full sample.
   package private(set) var rate: Double?
 
@@ -13,6 +14,8 @@ package struct RateEstimator: Sendable {
   private static let shortestSample = 0.02
   /// Silence shorter than this says nothing: a stream that has just begun waits for its first round trips.
   private static let shortestSilence = 0.25
+  /// How long the rate of an idle connection is worth anything, in seconds.
+  private static let longestMemory = 60.0
 
   package init(memory: Double = 1) { self.memory = memory }
 
@@ -42,5 +45,10 @@ package struct RateEstimator: Sendable {
   package mutating func finish(total: Int, now: Double) {
     if rate == nil, let start = since, now > start, total > 0 { rate = Double(total) / (now - start) }
     since = nil
+    finishedAt = now
   }
+
+  /// Whether the last stream ended so short a time ago that its rate says something about others now.
+  package func isFresh(at now: Double) -> Bool { finishedAt.map { now - $0 < Self.longestMemory } ?? false }
+
 }

@@ -88,8 +88,10 @@ package struct Scheduler: Sendable {
     return taken
   }
 
-  /// The best rate that any connection has or had.
-  package var bestRate: Double? { rates.values.compactMap(\.rate).max() }
+  /// The best rate of those that are at work, or were a short time ago.
+  package func bestRate(now: Double) -> Double? {
+    rates.filter { leases[$0.key] != nil || $0.value.isFresh(at: now) }.values.compactMap(\.rate).max()
+  }
 
   private var typicalRate: Double? {
     let known = rates.values.compactMap(\.rate).sorted()

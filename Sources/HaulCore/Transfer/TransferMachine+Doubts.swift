@@ -52,7 +52,9 @@ extension TransferMachine {
   mutating func advanceConfirmation(_ confirmation: Confirmation, now: Double) {
     let index = confirmation.connection
     guard slots[index].isFree(at: now) else { return }
-    let request = PartRequest(range: avoidsRanges ? nil : Self.probeRange, isFresh: true)
+    var request = PartRequest(range: avoidsRanges ? nil : Self.probeRange, isFresh: true)
+    // A link that has just run out cannot tell what the file is now.
+    request.asksOriginal = renewing != nil
     slots[index].begin(request, isProbe: true, renewals: renewals, now: now)
     pending.append(.request(connection: index, request))
   }
@@ -141,12 +143,18 @@ extension TransferMachine {
     ignoresTags = true
     usesConditions = false
     resource?.identity.etag = nil
-    guard date == nil, !settings.hasTrustedDigest else { return }
+    // A date that is not strong, such as the time of the answer, tells no version from another.
+    let isDated = date != nil && (resource == nil || resource?.identity.strongest != nil)
+    guard !isDated, !settings.hasTrustedDigest else { return }
     // Nothing stays the same from answer to answer but the length: only one answer belongs together for sure.
     let why = "the server's ETags differ from answer to answer, and it gives no date"
     avoidsRanges = true
     if phase == .ranges { return fallBack(why) }
     if phase == .learning, resumed != nil { changed(why) }
+    // What the stream has brought before came from nobody knows which of them.
+    if phase == .stream, streamBest > 0 || resource?.startedInRanges == true || resumed != nil {
+      startOver(TransferFailure(.changed, why))
+    }
   }
 
   /// Everybody says the same. Whether it is the file that they speak of is another question: a login page and an

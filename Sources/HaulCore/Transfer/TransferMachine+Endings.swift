@@ -28,7 +28,9 @@ extension TransferMachine {
     if let verdict = slot.verdict {
       settle(verdict, of: slot, connection: connection, now: now, dice: dice)
     } else if case .failed(let failure, let isPassing) = ending {
-      guard isPassing else { return fail(failure) }
+      // What one connection too many meets is no reason to give up those that bring bytes.
+      let isExtra = !slot.isReceiving && !slot.servesAll && slots.contains(where: \.isReceiving)
+      guard isPassing || isExtra else { return fail(failure) }
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
     } else if phase == .stream, slot.isReceiving {
       endOfStream(ending, connection: connection, now: now, dice: dice)

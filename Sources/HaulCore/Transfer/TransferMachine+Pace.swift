@@ -11,7 +11,7 @@ extension TransferMachine {
   /// slow nobody is.
   mutating func replaceSlow(now: Double) {
     if receivedBytes != paced.bytes { paced = (receivedBytes, now) }
-    guard phase == .ranges, let scheduler, let best = scheduler.bestRate else { return }
+    guard phase == .ranges, let scheduler, let best = scheduler.bestRate(now: now) else { return }
     // Where nothing comes at all, old rates say nothing about who is slow: that is for the silence to tell.
     let flows = now - paced.at < Self.pause
     for index in slots.indices where slots[index].isReceiving {

@@ -225,6 +225,8 @@ package struct TransferMachine: Sendable {
     rangeStrikes = 0
     usesConditions = true
     renewing = nil
+    renewedAt = nil
+    isRenewalRefused = false
     // `streamBest` stays: what an earlier attempt has brought already is no progress.
     streamPosition = 0
   }

@@ -141,6 +141,24 @@ struct TransferDoubtTests {
     #expect(script.requests[0] == .some(nil))
   }
 
+  @Test("two backends without ranges and dates: what one of them brought is never continued by the other")
+  func streamOfTwo() {
+    var script = MachineScript()
+    func whole(_ name: String) -> ResponseHead {
+      response(200, [("Content-Length", "\(length)"), tag(name)])
+    }
+    _ = script.head(0, whole("a"))
+    _ = script.bytes(0, 50 * mib)
+    script.cut(0)
+    script.run(60) { $0.requests[0] != nil }
+    script.refuse(0, whole("b"))
+    for _ in 0..<4 where script.startOvers.isEmpty {
+      script.run(60) { !$0.requests.isEmpty }
+      script.refuse(0, whole("a"))
+    }
+    #expect(script.startOvers.count == 1, "half of the file is of the first one")
+  }
+
   @Test("tags that differ in every answer, and no date, but a digest that will tell")
   func randomWithDigest() {
     var script = running([tag("0")]) { $0.hasTrustedDigest = true }

@@ -279,12 +279,18 @@ struct TransferFailureTests {
     #expect(script.completions == 1)
   }
 
-  @Test("a redirect that cannot be followed ends everything")
+  @Test("a redirect that cannot be followed ends everything, but not where others bring bytes")
   func badRedirect() {
+    func redirect(_ script: inout MachineScript, _ connection: Int) {
+      _ = script.head(connection, response(302, [("Location", "ftp://x/")]))
+      script.end(connection, .failed(TransferFailure(.brokenProtocol, "ftp"), isPassing: false))
+    }
     var script = running(2, receiving: 1)
-    _ = script.head(1, response(302, [("Location", "ftp://x/")]))
-    script.end(1, .failed(TransferFailure(.brokenProtocol, "ftp"), isPassing: false))
-    #expect(script.failure?.kind == .brokenProtocol)
+    redirect(&script, 1)
+    #expect(script.failure == nil)
+    var alone = MachineScript()
+    redirect(&alone, 0)
+    #expect(alone.failure?.kind == .brokenProtocol)
   }
 
   // MARK: Nonsense
