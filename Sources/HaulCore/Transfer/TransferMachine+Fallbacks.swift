@@ -30,11 +30,11 @@ extension TransferMachine {
       return fallBack(failure.message)
     }
     slots[connection].strikes += 1
-    // Bounded by the strikes, and while others receive by their progress, so not counted against the retries.
-    let due = failures.failed(
-      policy: settings.retry, strikes: slots[connection].strikes, retryAfter: nil, dice: dice, now: now)
+    // Bounded by the strikes, and while others receive by their progress, so not counted against the retries: a
+    // sibling that falls silent meanwhile has its own.
+    let wait = settings.retry.wait(attempt: slots[connection].strikes, retryAfter: nil, dice: dice)
     retryCount += 1
-    slots[connection].end(waitingUntil: due)
+    slots[connection].end(waitingUntil: now + wait)
   }
 
   /// Goes on with one answer of the whole file. What is written already stays where something proves that it

@@ -91,6 +91,18 @@ struct TransferFallbackTests {
     #expect(script.sent[0]?.isFresh == true)
   }
 
+  @Test("strikes beside a connection that stands still do not use up its retries")
+  func strikesBesideSilence() {
+    var script = running(2, receiving: 1) { $0.retry = RetryPolicy(limit: 1) }
+    for _ in 0..<400 where script.cancels == 0 && script.failure == nil {
+      if script.requests[1] != nil { script.refuse(1, whole([tag])) }
+      script.advance(0.1)
+    }
+    #expect(script.cancels > 0 && script.failure == nil)
+    refuseAll(&script, whole([tag]))
+    #expect(script.failure == nil && script.requests[0] == .some(nil))
+  }
+
   @Test("as long as one connection gets parts, ranges are not given up")
   func oneStillWorks() {
     var script = running(3, receiving: 1)
