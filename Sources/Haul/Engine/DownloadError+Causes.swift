@@ -45,7 +45,7 @@ extension DownloadError {
         .occupied, "what was there is kept; choose another name with -o, or start over with --overwrite"
       )
     case .brokenProtocol:
-      (code, advice) = (.brokenProtocol, "try another mirror, or the same command with -c 1")
+      (code, advice) = (.brokenProtocol, "try another mirror; where its ranges are wrong, -c 1 may help")
     case .unframed:
       (code, advice) = (
         .brokenProtocol, "run it again with its --sha256, or take it as it is with --accept-unframed"

@@ -88,6 +88,10 @@ struct PartMemory {
       return .refuse(occupied("was begun for another digest"))
     }
     guard isSameSource || isSameDigest else {
+      // A few equal chunks do not make what came in the open as good as what comes over TLS.
+      if header.source.hasPrefix("http://"), plan.url.origin.scheme == "https" {
+        return .refuse(occupied("came unencrypted (\(header.source)), and this URL is https"))
+      }
       // Without a validator nobody can tell whether the earlier bytes belong together themselves.
       if header.validatorKind != .none || plan.options.forcesResume,
         let trial = SourceTrial(state, dice: .random(in: 0..<1))
