@@ -148,6 +148,13 @@ extension TransferMachine {
     let identity = Identity(head: head, length: length)
     if phase == .learning {
       if let objection = objection(to: identity, head: head, connection: connection) { return objection }
+    }
+    // Where the length is not told, an equal validator is all that speaks for bytes of one file; and if it lies,
+    // the wrong length shows only when they are mixed already.
+    if length == nil, resumed != nil || resource?.startedInRanges == true, !settings.hasTrustedDigest {
+      return giveUpForLengthless()
+    }
+    if phase == .learning {
       learn(identity, head: head, honoursRanges: false, framing: framing, place: place)
       // The stream brings every byte, also those that are there: they are dropped where they are written.
       scheduler = nil
@@ -158,6 +165,15 @@ extension TransferMachine {
     streamPosition = 0
     streamIsUnframed = isUnframed
     return .take(offset: 0)
+  }
+
+  /// Begins anew with such answers, unless the user wants to keep what is there.
+  private mutating func giveUpForLengthless() -> HeadDecision {
+    let why =
+      "the server sends no parts any more and tells no length, so nothing can be added to what is there"
+    let failure = TransferFailure(.brokenProtocol, why)
+    if settings.restartsOnChange { startOver(failure) } else { fail(failure) }
+    return .stop
   }
 
   private mutating func noteAccepted(_ connection: Int, now: Double) {

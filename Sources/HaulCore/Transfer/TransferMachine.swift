@@ -183,6 +183,8 @@ package struct TransferMachine: Sendable {
   }
 
   private mutating func cancelSilent(now: Double) {
+    // At a start over the owner ends everything by itself.
+    guard phase != .startingOver else { return }
     for index in slots.indices where slots[index].isSilent(for: settings.silenceSeconds, now: now) {
       slots[index].cancel(afterSilence: Int(settings.silenceSeconds))
       pending.append(.cancel(connection: index))

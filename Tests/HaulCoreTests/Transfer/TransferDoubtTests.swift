@@ -228,6 +228,17 @@ struct TransferDoubtTests {
     #expect(script.bytes(1, 1000) == true)
   }
 
+  @Test("three unanimous versions that differ in their tags alone are fetched as one answer")
+  func threeTags() {
+    var script = running(old)
+    for _ in 0..<4 { answer(&script, 1, [tag("b"), monday, later]) }
+    script.accept(0, of: length, [tag("b"), monday, later])
+    script.advance()
+    for _ in 0..<4 { answer(&script, 1, [tag("c"), monday, later]) }
+    #expect(script.startOvers.count == 2 && script.failure == nil)
+    #expect(script.requests[0] == .some(nil))
+  }
+
   @Test("a resume through per-backend tags goes on once one backend has the stored one")
   func resumedPerBackend() {
     let file = ResumedFile(grid: ChunkGrid(length: length), present: ByteRangeSet(ByteRange(0, mib))) {

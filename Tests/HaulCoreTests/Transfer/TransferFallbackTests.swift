@@ -70,6 +70,22 @@ struct TransferFallbackTests {
     #expect(script.completions == 1)
   }
 
+  @Test("a stream of untold length is not joined to what ranges have brought, whatever its tag")
+  func streamWithoutLength() {
+    var script = running()
+    _ = script.bytes(0, 4 * mib)
+    script.end(0)
+    refuseAll(&script, whole([tag]))
+    let chunked = response(200, [("Transfer-Encoding", "chunked"), tag])
+    #expect(script.head(0, chunked) == .stop)
+    script.end(0, .stopped)
+    #expect(script.startOvers.count == 1 && script.failure == nil)
+    #expect(script.head(0, chunked) == .take(offset: 0))
+    _ = script.bytes(0, length)
+    script.end(0)
+    #expect(script.completions == 1)
+  }
+
   @Test("ranges that are gone, no validator, but a digest that will tell")
   func streamWithDigest() {
     var script = running(2, receiving: 1, []) { $0.hasTrustedDigest = true }
