@@ -85,6 +85,10 @@ public enum DownloadNotice: Sendable, Equatable {
   case streaming(to: String)
   /// The output is a FIFO that nobody reads from yet.
   case waitingForReader(of: String)
+  /// The disk has no room for the bytes that came; nothing is lost, and the download waits.
+  case waitingForRoom(why: String)
+  /// It has room again, and the download goes on.
+  case foundRoom
   /// Bytes of an earlier run are used: the server has confirmed that it is the same file.
   case resuming(bytes: Int)
   /// The bytes of an earlier run came from `source`; so many of its chunks were fetched again from the present

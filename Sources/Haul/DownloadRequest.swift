@@ -81,6 +81,15 @@ public struct DownloadOptions: Sendable {
     case ignored
   }
 
+  /// What is done when the disk has no more room for bytes that come (ENOSPC, EDQUOT). A disk that is too small
+  /// from the beginning is always an error, before anything is fetched.
+  public enum FullDisk: Sendable, Equatable {
+    /// Everything that came is kept, and the download ends with an error.
+    case fails
+    /// Nothing more is read from the network; as soon as there is room again, the download goes on.
+    case waits
+  }
+
   /// How many connections are kept busy.
   public var connections: Connections = .automatic
   /// How many runs of attempts in a row may bring not one new byte, 0 ... 1000.
@@ -96,6 +105,8 @@ public struct DownloadOptions: Sendable {
   public var isDurable = true
   /// Whether the SHA-256 is computed while the file arrives. Always done where a digest was given.
   public var computesDigest = true
+  /// What is done when the disk has no more room.
+  public var onFullDisk: FullDisk = .fails
   /// What is made of digests that the server declares. Where ``DownloadRequest/checksum`` is given, only that
   /// decides about the whole file.
   public var serverDigests: ServerDigests = .automatic

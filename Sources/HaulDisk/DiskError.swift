@@ -72,6 +72,9 @@ package struct DiskError: Error, Equatable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether room may appear for the same operation: not where the file is longer than the filesystem allows.
+  package var mayFindRoom: Bool { kind == .noSpace && code != EFBIG }
+
   package var description: String {
     let reason =
       switch kind {

@@ -105,7 +105,10 @@ extension PartFile {
     let status = try disk.status(of: data)
     // Somebody made it longer: what is past the end must not be in the finished file.
     if status.size > length { try disk.truncate(data, length: length) }
-    let needed = length - min(status.allocated, length)
+    var needed = length - min(status.allocated, length)
+    if let grid = state.withLock({ $0.grid }), ledger.withLock({ $0.manifest == nil }) {
+      needed += ManifestLayout(grid).totalSize
+    }
     let free = try disk.freeSpace(directory)
     guard needed <= free else {
       throw DiskError(

@@ -47,9 +47,9 @@ final class Arena: Sendable {
 
   var names: [String] { Files.names(in: folder.path) }
 
-  /// Whether a file in the folder has exactly these bytes.
+  /// Whether a file in the folder, or at this absolute path, has exactly these bytes.
   func holds(_ name: String, _ content: ReferenceContent) throws -> Bool {
-    let path = folder.path(of: name)
+    let path = name.hasPrefix("/") ? name : folder.path(of: name)
     guard Files.size(of: path) == content.length else { return false }
     var offset = 0
     var isSame = true

@@ -17,6 +17,8 @@ final class FaultyDisk: DiskOperations {
     var heldWrites = 0
     /// The errno of every write to a data file at this offset or later.
     var writeError: (from: Int, code: Int32)?
+    /// The errno of creating a manifest.
+    var createError: Int32?
     /// The errno of every sync.
     var syncError: Int32?
     var largestWrite = Int.max
@@ -93,7 +95,10 @@ final class FaultyDisk: DiskOperations {
     try system.openExisting(name, in: directory)
   }
   func createExclusively(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
-    try system.createExclusively(name, in: directory)
+    if let code = seen.createError, name.hasSuffix(".haul") {
+      throw DiskError("create", "\(directory.path)/\(name)", code: code)
+    }
+    return try system.createExclusively(name, in: directory)
   }
   func openStream(_ path: String) throws(DiskError) -> DiskFile { try system.openStream(path) }
   func close(_ file: DiskFile) throws(DiskError) { try system.close(file) }

@@ -44,8 +44,8 @@ final class Bench: Sendable {
     _ tune: (inout DownloadOptions) -> Void = { _ in }
   ) -> DownloadRequest {
     var options = DownloadOptions()
-    options.silenceTimeout = 50
-    options.paceTimeout = 50
+    options.silenceTimeout = 600
+    options.paceTimeout = 600
     options.stopPatience = 50
     tune(&options)
     return DownloadRequest(

@@ -41,7 +41,7 @@ final class Connection: TransferDelegate {
     skip = 0
     check = nil
     let started = loop.start(transfer, route.request(asked))
-    transfer.isHeld = driver.heldSince != nil || driver.isPaced
+    transfer.isHeld = driver.isHeldUp
     return started
   }
 

@@ -49,7 +49,7 @@ extension Driver {
       trial?.add(buffer.bytes, at: buffer.offset)
       return giveBack(buffer)
     }
-    if isWritable { dispatch(buffer, check) } else { waiting.append((buffer, check)) }
+    if isWritable, shortage == nil { dispatch(buffer, check) } else { waiting.append((buffer, check)) }
   }
 
   func giveBack(_ buffer: Buffer) { share.pool.giveBack(buffer, account: account) }
@@ -66,11 +66,14 @@ extension Driver {
     return setup.lane.writer
   }
 
-  func dispatch(_ buffer: Buffer, _ check: BodyCheck?) {
+  /// - Parameter isTrial: whether it finds out if the disk has room again.
+  func dispatch(_ buffer: Buffer, _ check: BodyCheck?, isTrial: Bool = false) {
     guard let output else { return giveBack(buffer) }
     submitted += 1
+    let waitsForRoom = waitsForRoom
     let (pool, account, flow, mail, id, generation) = (share.pool, account, flow, share.mail, id, generation)
     writer.submit {
+      var isWritten = true
       do throws(DiskError) {
         switch output {
         case .part(let part): try part.write(buffer.bytes, at: buffer.offset, generation: generation)
@@ -80,10 +83,12 @@ extension Driver {
         if let check, !check.accepts(buffer.bytes, at: buffer.offset) {
           mail.post(.bodyDiffers(check.range, generation: generation), to: id)
         }
+        if isTrial { mail.post(.roomFound, to: id) }
       } catch {
-        mail.post(.writeFailed(error), to: id)
+        isWritten = !(waitsForRoom && error.mayFindRoom)
+        mail.post(isWritten ? .writeFailed(error) : .noRoom(error, buffer, check), to: id)
       }
-      pool.giveBack(buffer, account: account)
+      if isWritten { pool.giveBack(buffer, account: account) }
       switch flow.wish.exchange(.nothing, ordering: .sequentiallyConsistent) {
       case .nothing: flow.returned.withLock { $0 += 1 }
       case .signal: flow.returned.signal { $0 += 1 }
@@ -117,7 +122,7 @@ extension Driver {
   }
 
   private func waitForWriter(_ needed: Int) -> Bool {
-    guard isWritable else { return false }
+    guard isWritable, shortage == nil else { return false }
     if buffersWithWriter == 0 { submitFullest() }
     let pool = share.pool
     let account = account
@@ -146,25 +151,25 @@ extension Driver {
     let chunks = 2 * (grid?.chunkSize ?? 0)
     if lead <= max(Self.longestLead.start, chunks) { hasCaughtUp = true }
     if hasCaughtUp, lead > max(isPaced ? Self.longestLead.start : Self.longestLead.stop, chunks) {
-      if !isPaced, heldSince == nil {
+      if !isHeldUp {
         isPaced = true
-        setHeld(true, now: now)
+        applyHold(now: now)
       }
     } else if isPaced {
       isPaced = false
-      if heldSince == nil { setHeld(false, now: now) }
+      applyHold(now: now)
     }
   }
 
   private func hold(now: Double) {
     heldSince = now
-    setHeld(true, now: now)
+    applyHold(now: now)
     flow.wish.store(.letter, ordering: .sequentiallyConsistent)
   }
 
   /// Takes up reading again where there is room for a quarter of the share, so that it does not stop at once.
   func releaseIfRoom(now: Double) {
-    guard let since = heldSince else { return }
+    guard let since = heldSince, shortage == nil else { return }
     guard share.pool.hasRoom(for: account, bytes: max(bufferSize, share.pool.capacity / 8)) else {
       flow.wish.store(.letter, ordering: .sequentiallyConsistent)
       if isWritable, buffersWithWriter == 0 { submitFullest() }
@@ -173,10 +178,12 @@ extension Driver {
     heldSince = nil
     flow.wish.store(.nothing, ordering: .sequentiallyConsistent)
     diskWait += now - since
-    if !isPaced { setHeld(false, now: now) }
+    applyHold(now: now)
   }
 
-  private func setHeld(_ isHeld: Bool, now: Double) {
+  /// Takes the sockets out of the loop where something holds the download up, else puts them back.
+  func applyHold(now: Double) {
+    let isHeld = isHeldUp
     for connection in connections {
       connection.transfer.isHeld = isHeld
       machine?.hold(connection: connection.index, isHeld, now: now)

@@ -23,17 +23,30 @@ extension Driver {
     guard written != lastCommit.written else { return }
     let isEarly = lastCommit.written == 0 && written - resumedBytes >= Self.firstCommitBytes
     guard now - lastCommit.at >= Self.commitInterval || isEarly else { return }
+    commit(now: now)
+  }
+
+  func commit(now: Double) {
+    guard case .part(let part)? = output, !commitInFlight else { return }
     commitInFlight = true
-    lastCommit = (now, written)
+    lastCommit = (now, part.snapshot().writtenBytes)
     let (mail, id) = (share.mail, id)
     setup.lane.committer.submit {
       mail.post(.committed(Result { () throws(DiskError) in _ = try part.commit(.periodic) }), to: id)
     }
   }
 
-  func committed(_ result: Result<Void, DiskError>) {
+  func committed(_ result: Result<Void, DiskError>, now: Double) {
     commitInFlight = false
-    guard case .failure(let error) = result, stage != .stopping else { return }
+    guard stage != .stopping else { return }
+    guard case .failure(let error) = result else {
+      if let shortage, !shortage.isTrying, waiting.isEmpty { foundRoom(now: now) }
+      return
+    }
+    // There is no room for the manifest. Had a sync failed, the next commit would say so.
+    if waitsForRoom, error.mayFindRoom, stage == .fetching || stage == .draining {
+      return hasNoRoom(error, now: now)
+    }
     stop(DownloadError(error, kept: nil))
   }
 

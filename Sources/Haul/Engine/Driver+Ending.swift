@@ -23,7 +23,7 @@ extension Driver {
     barrier()
   }
 
-  private func barrier() {
+  func barrier() {
     barriers += 1
     let (mail, id, number) = (share.mail, id, barriers)
     writer.submit { mail.post(.drained(barrier: number), to: id) }
@@ -191,7 +191,7 @@ extension Driver {
     clearsForMismatch = mismatch
     isWritable = false
     doubted = []
-    (isPaced, heldSince) = (false, nil)
+    (isPaced, heldSince, shortage) = (false, nil, nil)
     removeTransfers(keepingBytes: false)
     dropWaiting()
     rescue?.cancel()
@@ -269,8 +269,9 @@ extension Driver {
     let was = stage
     stage = .stopping
     isPaced = false
-    removeTransfers(keepingBytes: isWritable)
-    if !isWritable { dropWaiting() }
+    removeTransfers(keepingBytes: isWritable && shortage == nil)
+    if !isWritable || shortage != nil { dropWaiting() }
+    shortage = nil
     rescue?.cancel()
     proof?.cancel()
     // The file is still being opened or cleared on the committer; the letter about that ends this.

@@ -80,6 +80,8 @@ final class Driver {
   var isWritable = false
   /// Since when the disk holds this download up.
   var heldSince: Double?
+  /// Open while the disk is full and the download waits for room: see Driver+FullDisk.
+  var shortage: DiskShortage?
   /// Whether the digest holds it up.
   var isPaced = false
   /// Whether the digest has caught up once: what an earlier run left is no lead of this one.
@@ -178,6 +180,7 @@ final class Driver {
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
     if heldSince != nil { releaseIfRoom(now: now) }
+    tryFullDisk(now: now)
     sayWhatIsAwaited(now: now)
     if stage == .fetching || stage == .draining { commitIfDue(now: now) }
     if let stopDeadline, now >= stopDeadline { leaveWithoutDisk() }
@@ -186,7 +189,10 @@ final class Driver {
 
   /// Whether the machine's actions are carried out. Not while there is no room for bytes: a new request would
   /// only bring more of them.
-  private var isActive: Bool { (stage == .probing || stage == .fetching) && heldSince == nil && !isPaced }
+  private var isActive: Bool { (stage == .probing || stage == .fetching) && !isHeldUp }
+
+  /// Whether nothing is read from the network because something behind it cannot follow.
+  var isHeldUp: Bool { heldSince != nil || isPaced || shortage != nil }
 
   private func perform(_ action: TransferAction, now: Double) {
     switch action {
@@ -212,7 +218,9 @@ final class Driver {
     case .begun(let result): begun(result)
     case .roomAvailable: releaseIfRoom(now: now)
     case .writeFailed(let error): stop(DownloadError(error, kept: nil))
-    case .committed(let result): committed(result)
+    case .noRoom(let error, let buffer, let check): hasNoRoom(error, for: buffer, check, now: now)
+    case .roomFound: foundRoom(now: now)
+    case .committed(let result): committed(result, now: now)
     case .drained(let barrier): if barrier == barriers { drained() }
     case .cleared(let result): cleared(result, now: now)
     case .damaged(let chunks): damaged(chunks, now: now)
@@ -260,7 +268,7 @@ final class Driver {
       progress.resumed = resumedBytes
       progress.connections = machine?.busyConnections ?? 0
       progress.retries = machine?.retryCount ?? 0
-      progress.trouble = stage == .probing || stage == .fetching ? machine?.trouble : nil
+      progress.trouble = shortage?.text ?? (stage == .probing || stage == .fetching ? machine?.trouble : nil)
       progress.canResume = machine?.resource == nil ? nil : canResume
       progress.diskWait = diskWait
     }

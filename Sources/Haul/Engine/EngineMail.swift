@@ -16,6 +16,10 @@ enum DriverEvent: Sendable {
   /// The writer has given buffers back while the driver was short of them.
   case roomAvailable
   case writeFailed(DiskError)
+  /// The disk has no room for these bytes, and the download is to wait for it. The buffer comes back unwritten.
+  case noRoom(DiskError, Buffer, BodyCheck?)
+  /// The disk had room for the buffer with which that was tried.
+  case roomFound
   case committed(Result<Void, DiskError>)
   /// Everything that was submitted to the writer before is written.
   case drained(barrier: Int)

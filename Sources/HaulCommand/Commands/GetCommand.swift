@@ -63,6 +63,12 @@ struct GetCommand: AsyncParsableCommand {
     help: "Never wait for the disk: a power loss can then take the file, even a finished one.")
   var noSync = false
 
+  @Option(
+    name: .customLong("on-full"),
+    help: ArgumentHelp(
+      "When the disk gets full: wait for room (the default on a terminal), or fail.", valueName: "wait|fail"))
+  var onFull: OnFullArgument?
+
   @OptionGroup var secrets: SecretOptions
 
   @Option(help: ArgumentHelp("Trust the certificates in this PEM file.", valueName: "file"))
@@ -192,6 +198,7 @@ struct GetCommand: AsyncParsableCommand {
     options.caFile = cacert
     options.isDurable = !noSync
     options.computesDigest = !noDigest
+    options.onFullDisk = (onFull ?? (Terminal.errorIsTerminal ? .wait : .fail)).choice
     options.overwrites = overwrite
     options.acceptsUnframed = acceptUnframed
     options.restartsOnChange = !noRestart
@@ -236,6 +243,19 @@ enum ConnectionsArgument: ExpressibleByArgument {
     switch self {
     case .automatic: .automatic
     case .fixed(let count): .fixed(count)
+    }
+  }
+}
+
+/// `--on-full wait` or `--on-full fail`.
+enum OnFullArgument: String, CaseIterable, ExpressibleByArgument {
+  case wait
+  case fail
+
+  var choice: DownloadOptions.FullDisk {
+    switch self {
+    case .wait: .waits
+    case .fail: .fails
     }
   }
 }

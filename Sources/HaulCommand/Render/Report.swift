@@ -69,6 +69,9 @@ enum Report {
       case .cannotResume(let why): "an interruption will start over: \(why)"
       case .streaming(let to): "writing to \(to) in order, over one connection; an interruption starts over"
       case .waitingForReader(let path): "waiting until somebody reads from \(path)"
+      case .waitingForRoom(let why):
+        "\(why); everything that came is kept, waiting for room: make some, or stop here with Ctrl-C"
+      case .foundRoom: "there is room again, going on"
       case .resuming(let bytes): "going on: \(Quantities.bytes(bytes)) are there already"
       case .continuingFromOtherSource(let source, let count):
         "what is there came from \(source); \(chunks(count)) of it \(count == 1 ? "is" : "are") the same here"
