@@ -11,7 +11,7 @@ JOBS ?=
 FUZZ_SECONDS ?= 60
 # How many random lives of a part file `make crash` ends by power losses.
 CRASH_SEEDS ?= 150
-# Passed on to the loopback benchmark, for example: make bench-loopback BENCH_ARGS="--rounds 9 --skip-8g"
+# Passed on to the benchmarks, for example: make bench BENCH_ARGS="--rounds 9 --only loss-20"
 BENCH_ARGS ?=
 
 # Debian keeps nginx and apache2 in /usr/sbin, which is not on an ordinary user's PATH.
@@ -26,7 +26,7 @@ RELEASE := swift build -c release --product haul $(STATIC) --disable-local-rpath
 INPUTS := Makefile Package.swift $(shell find Sources -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz crash sanitize build install uninstall package format lint bench-loopback clean
+.PHONY: help demo test fuzz crash sanitize build install uninstall package format lint bench bench-quick bench-loopback clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | awk -F'~' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -86,9 +86,21 @@ lint: ## Check format, style and links
 	@Scripts/deps.sh lint
 	@Scripts/lint.sh
 
+BENCH := python3 Benchmarks/bench.py --haul dist/haul --tools Benchmarks/.venv/bin
+
+bench: dist/haul ## Measure against other downloaders on loopback and on emulated links; leaves Benchmarks/Runs/DATE
+	@Scripts/deps.sh bench
+	@Scripts/bench-tools.sh
+	@$(BENCH) $(BENCH_ARGS)
+
+bench-quick: dist/haul ## A small part of it, with small files
+	@Scripts/deps.sh bench
+	@Scripts/bench-tools.sh
+	@$(BENCH) --quick --out Benchmarks/.quick $(BENCH_ARGS)
+
 bench-loopback: dist/haul ## Measure against curl, openssl and dd on a loopback nginx
 	@Scripts/deps.sh bench
-	@python3 Benchmarks/loopback.py --haul dist/haul $(BENCH_ARGS)
+	@$(BENCH) --only plain --only digest --only tls --only durable --only long --only version $(BENCH_ARGS)
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-* dist
+	rm -rf .build .build-* dist Benchmarks/.build Benchmarks/.venv Benchmarks/.quick

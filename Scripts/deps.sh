@@ -5,7 +5,7 @@
 #
 #   Scripts/deps.sh build     Swift, pkg-config, headers of libcurl, OpenSSL and xxHash
 #   Scripts/deps.sh test      the same, and nginx and Apache if they can be had (their tests skip without them)
-#   Scripts/deps.sh bench     the same as build, and nginx, curl, openssl, python3
+#   Scripts/deps.sh bench     the same as build, and nginx, curl, openssl, python3; other downloaders if they can be had
 #   Scripts/deps.sh lint      Swift and python3
 #   Scripts/deps.sh package   dpkg-dev
 #
@@ -64,6 +64,9 @@ look() {
     bench)
       have nginx || needed+=(nginx)
       for tool in curl openssl-tool python3; do have "${tool%-tool}" || needed+=("$tool"); done
+      for tool in axel wget2 lftp rclone; do have "$tool" || wished+=("$tool"); done
+      have aria2c || wished+=(aria2)
+      [ "$(uname -s)" = Darwin ] || { have ip || wished+=(iproute2); have sysctl || wished+=(procps); }
       ;;
     lint) have python3 || needed+=(python3) ;;
     package) have dpkg-shlibdeps || needed+=(dpkg-dev) ;;

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, List, Optional
 
-# A command that takes longer hangs; the benchmark must end all the same.
+# In seconds. A command that takes longer hangs; the benchmark must end all the same.
 TIME_LIMIT = 900.0
 
 
@@ -33,17 +33,20 @@ class Entry:
 
     name: str
     command: List[str]
-    # Looked at after the warm-up and after the last round: raises Failure if the result is wrong.
+    # Looked at after every run, outside of the measured time: raises Failure if the result is wrong.
     check: Callable[[bytes], None]
-    # Looked at after every round: cheap signs of a wrong result.
+    # Looked at before that: cheap signs of a wrong result.
     glance: Callable[[], None] = lambda: None
     # Done right before every run, outside of the measured time.
     prepare: Callable[[], None] = lambda: None
     # Removes what the run left, outside of the measured time; None if a run leaves nothing.
     clean: Optional[Callable[[], None]] = None
+    time_limit: float = TIME_LIMIT
     samples: List[Sample] = field(default_factory=list)
     checks: int = 0
     failure: Optional[str] = None
+    # Why it was not run at all, for example because the tool is missing.
+    absent: Optional[str] = None
 
     def values(self, what):
         return [getattr(sample, what) for sample in self.samples]
@@ -59,7 +62,7 @@ def quiet_environment(home):
     return dict(kept, LC_ALL="C", HOME=str(home), CURL_HOME=str(home))
 
 
-def run_once(command, environment, scratch):
+def run_once(command, environment, scratch, time_limit=TIME_LIMIT):
     """Runs the command to its end. Returns what was measured, and its standard output; raises Failure."""
     output, errors = Path(scratch, "stdout"), Path(scratch, "stderr")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -72,7 +75,7 @@ def run_once(command, environment, scratch):
     # posix_spawn rather than subprocess: the price of starting is small, and the same for all.
     process = os.posix_spawnp(command[0], command, environment, file_actions=redirect)
     try:
-        timed_out = not _wait_until_ended(process)
+        timed_out = not _wait_until_ended(process, time_limit)
         if timed_out:
             os.kill(process, signal.SIGKILL)
     except BaseException:
@@ -83,7 +86,7 @@ def run_once(command, environment, scratch):
     _, status, usage = os.wait4(process, 0)
     wall = time.perf_counter() - begin
     if timed_out:
-        raise Failure(f"killed after {TIME_LIMIT:.0f} s")
+        raise Failure(f"killed after {time_limit:.0f} s")
     code = os.waitstatus_to_exitcode(status)
     if code != 0:
         tail = errors.read_text(errors="replace").strip().splitlines()[-1:]
@@ -94,7 +97,7 @@ def run_once(command, environment, scratch):
     return sample, output.read_bytes()
 
 
-def _wait_until_ended(process):
+def _wait_until_ended(process, time_limit):
     """Whether the process ended in time. It stays a zombie, so that wait4 still finds its usage."""
     if not hasattr(os, "pidfd_open"):
         return True  # macOS: wait4 waits, without a limit
@@ -103,7 +106,7 @@ def _wait_until_ended(process):
     except OSError:
         return True  # an old or a walled-in kernel: the same
     try:
-        return bool(select.select([handle], [], [], TIME_LIMIT)[0])
+        return bool(select.select([handle], [], [], time_limit)[0])
     finally:
         os.close(handle)
 
@@ -117,14 +120,13 @@ def measure_in_turn(entries, rounds, environment, scratch, progress):
             # What is left to write must not be paid for by whoever comes next.
             os.sync()
 
-    def run(entry, is_warm_up, is_checked):
+    def run(entry, is_warm_up):
         try:
             entry.prepare()
-            sample, output = run_once(entry.command, environment, scratch)
+            sample, output = run_once(entry.command, environment, scratch, entry.time_limit)
             entry.glance()
-            if is_checked:
-                entry.check(output)
-                entry.checks += 1
+            entry.check(output)
+            entry.checks += 1
             if not is_warm_up:
                 entry.samples.append(sample)
         except (Failure, OSError) as error:
@@ -134,9 +136,9 @@ def measure_in_turn(entries, rounds, environment, scratch, progress):
 
     for number in range(rounds + 1):
         for entry in entries:
-            if entry.failure is None:
+            if entry.failure is None and entry.absent is None:
                 progress(f"{'warm-up' if number == 0 else f'round {number}/{rounds}'}: {entry.name}")
-                run(entry, is_warm_up=number == 0, is_checked=number in (0, rounds))
+                run(entry, is_warm_up=number == 0)
 
 
 def floor(environment, scratch):

@@ -5,6 +5,7 @@ import getpass
 import os
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -25,13 +26,17 @@ http {{
   uwsgi_temp_path {folder}/nginx-uwsgi;
   scgi_temp_path {folder}/nginx-scgi;
   default_type application/octet-stream;
+  limit_conn_zone $server_name zone=connections:1m;
+  # Of the connections since its start, the {slow}th sends 400 bytes a second, where the server asks for $pace.
+  map $connection $pace {{ default 8m; {slow} 400; }}
   ssl_certificate {certificate};
   ssl_certificate_key {folder}/key.pem;
   ssl_protocols TLSv1.2 TLSv1.3;
   server {{
-    listen 127.0.0.1:{plain};
-    listen 127.0.0.1:{tls} ssl;
+    listen {address}:{plain};
+    listen {address}:{tls} ssl;
     root {root};
+    {extra}
   }}
 }}
 """
@@ -40,9 +45,14 @@ http {{
 class Nginx:
     """Serves one folder, plain and over TLS, while the `with` block lasts."""
 
-    def __init__(self, folder, root):
+    def __init__(self, folder, root, extra="", address="127.0.0.1", slow=0, inside=()):
+        """`extra` goes into the server's configuration; `inside` is put before the command that starts it."""
         self.folder = Path(folder)
         self.root = Path(root)
+        self.extra = extra
+        self.address = address
+        self.slow = slow
+        self.inside = list(inside)
         self.certificate = self.folder / "certificate.pem"
         self.process = None
 
@@ -60,10 +70,16 @@ class Nginx:
         self.stop()
 
     def url(self, name):
-        return f"http://127.0.0.1:{self.plain}/{name}"
+        return f"http://{self.address}:{self.plain}/{name}"
 
     def tls_url(self, name):
-        return f"https://127.0.0.1:{self.tls}/{name}"
+        return f"https://{self.address}:{self.tls}/{name}"
+
+    def restart(self):
+        """A server that remembers nothing, on the same ports."""
+        self.stop()
+        if not self._start():
+            raise RuntimeError("nginx did not start again: " + self._last_words())
 
     def stop(self):
         """Ends this nginx, which is the process that we started, and no other."""
@@ -83,21 +99,27 @@ class Nginx:
         user = f"user {getpass.getuser()};" if os.geteuid() == 0 else ""
         configuration.write_text(CONFIGURATION.format(
             user=user, folder=self.folder, root=self.root, certificate=self.certificate,
-            plain=self.plain, tls=self.tls))
+            plain=self.plain, tls=self.tls, address=self.address, extra=self.extra, slow=self.slow))
         with open(self.folder / "nginx-stderr.log", "wb") as words:
             self.process = subprocess.Popen(
-                ["nginx", "-p", str(self.folder), "-c", str(configuration), "-g", "daemon off;",
+                [*self.inside, "nginx", "-p", str(self.folder), "-c", str(configuration), "-g", "daemon off;",
                  "-e", str(self.folder / "nginx-error.log")],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=words,
                 # Ctrl-C is for us: we stop nginx when nothing asks it for anything any more.
                 start_new_session=True)
         limit = time.monotonic() + 5
         while time.monotonic() < limit and self.process.poll() is None:
-            if _answers(self.plain) and _answers(self.tls):
+            if self._answers(self.plain) and self._answers(self.tls):
                 return True
             time.sleep(0.02)
         self.stop()
         return False
+
+    def _answers(self, port):
+        """Whether somebody listens. Seen from inside of its namespace, where it has one."""
+        probe = f"import socket; socket.create_connection(({self.address!r}, {port}), timeout=1).close()"
+        done = subprocess.run([*self.inside, sys.executable, "-S", "-c", probe], stderr=subprocess.DEVNULL, check=False)
+        return done.returncode == 0
 
     def _make_certificate(self):
         subprocess.run(
@@ -124,10 +146,3 @@ def _free_ports(count):
         for each in sockets:
             each.close()
 
-
-def _answers(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        return True
-    except OSError:
-        return False

@@ -37,6 +37,11 @@ class Group:
     title: str
     entries: List[Entry]
     goals: List[Goal]
+    # The least time in seconds that the path itself allows, and what that is; None where nothing does.
+    limit: Optional[float] = None
+    limit_name: str = ""
+    # How long the file is that every entry fetches, where goodput is of interest.
+    bytes: Optional[int] = None
 
 
 def ratio(above, below):
@@ -65,6 +70,8 @@ def spread(values, unit):
 
 def entry_row(entry, least_peak):
     name = f"`{entry.name}`"
+    if entry.absent is not None:
+        return [name, "– " + entry.absent, "", "", "0"]
     if entry.failure is not None:
         return [name, "FAILED: " + entry.failure.replace("|", "/"), "", "", str(len(entry.samples))]
     unit = "ms" if entry.median("wall") < 0.1 else "s"
@@ -85,6 +92,8 @@ def markdown(groups, facts, notes, least_peak):
     for group in groups:
         rows = [entry_row(entry, least_peak) for entry in group.entries]
         part = f"### {group.title}\n\n" + table(["command", "wall", "CPU", "peak memory", "runs"], rows)
+        if group.limit is not None:
+            part += f"\n\nPhysical limit: {group.limit:.2f} s ({group.limit_name})."
         if group.goals:
             goals = [
                 [goal.what, _figure(goal.ratio), _figure(goal.limit, "≤ "), goal.verdict] for goal in group.goals
@@ -95,30 +104,21 @@ def markdown(groups, facts, notes, least_peak):
     return "\n\n".join(parts) + "\n"
 
 
-def as_data(groups, facts):
-    """The same for machines, with every single run."""
-    return {
-        "facts": facts,
-        "groups": [
-            {
-                "name": group.name,
-                "entries": [
-                    {
-                        "name": entry.name,
-                        "failure": entry.failure,
-                        "checked": entry.checks,
-                        "runs": [vars(sample) for sample in entry.samples],
-                    }
-                    for entry in group.entries
-                ],
-                "goals": [
-                    {"what": goal.what, "ratio": goal.ratio, "limit": goal.limit, "verdict": goal.verdict}
-                    for goal in group.goals
-                ],
-            }
-            for group in groups
-        ],
-    }
+def json_lines(groups, facts):
+    """The same for machines, one object a line, every single run: Benchmarks/schema.json says what is in them."""
+    yield {"type": "facts", "format": 1, "facts": {key: value for key, value in facts.items() if value}}
+    for group in groups:
+        yield {"type": "scenario", "scenario": group.name, "title": group.title, "limit": group.limit,
+               "limit_name": group.limit_name}
+        for entry in group.entries:
+            for number, sample in enumerate(entry.samples, 1):
+                yield {"type": "run", "scenario": group.name, "entry": entry.name, "round": number, **vars(sample)}
+            if entry.failure or entry.absent:
+                yield {"type": "failure" if entry.failure else "absent", "scenario": group.name, "entry": entry.name,
+                       "why": entry.failure or entry.absent}
+        for goal in group.goals:
+            yield {"type": "ratio", "scenario": group.name, "what": goal.what, "ratio": goal.ratio,
+                   "goal": goal.limit, "verdict": goal.verdict}
 
 
 def machine_facts(folder):
