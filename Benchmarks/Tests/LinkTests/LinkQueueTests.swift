@@ -25,7 +25,8 @@ import Testing
     #expect(queue.offer(bytes: 1000, now: 0.0101) != nil)
   }
 
-  @Test("what is lost depends on the seed alone, and is as much as asked for", arguments: [1, 2, 3] as [UInt64])
+  @Test(
+    "what is lost depends on the seed alone, and is as much as asked for", arguments: [1, 2, 3] as [UInt64])
   func loss(seed: UInt64) {
     var shape = shape
     shape.loss = 0.005
