@@ -102,6 +102,16 @@ public enum DownloadNotice: Sendable, Equatable {
   case wrongAnswer(bytes: Int)
   /// The digest that was given is one that can be forged.
   case weakChecksum(Checksum.Algorithm)
+  /// No digest was given now, but one was to the run that began the file: it still has to match.
+  case keepingDigest(Checksum)
+  /// The file was begun for this digest; the one that is given now counts instead.
+  case replacingDigest(of: Checksum)
+  /// The file was begun for this digest, which nobody looks at now.
+  case droppingDigest(Checksum)
+  /// The name that the URL or the server gives is not one for a file here.
+  case renamed(from: String, to: String)
+  /// The server writes a header field in a form that HTTP does not know; it was read as it was meant.
+  case oddForm(field: String, value: String)
   /// Chunks on the disk did not have their sums and are fetched again.
   case damagedChunks(count: Int)
 }

@@ -58,6 +58,7 @@ public final class Downloader: Sendable {
       if let wanted = plan.wanted, !wanted.isStrong {
         download.notice(.weakChecksum(.init(wanted.algorithm)))
       }
+      if let (unsafe, name) = plan.renaming { download.notice(.renamed(from: unsafe, to: name)) }
       mail.post(
         .start(
           DriverSetup(

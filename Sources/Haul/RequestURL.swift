@@ -10,6 +10,12 @@ package enum RequestURL {
     (try? RemoteURL(url)).flatMap { FileName.fromURLPath($0.path) }
   }
 
+  /// The host, or nil where the URL has a login of its own or is none.
+  package static func hostWithoutLogin(_ url: String) -> String? {
+    guard let url = try? RemoteURL(url), url.userInfo == nil else { return nil }
+    return url.origin.host
+  }
+
   /// Whether two URLs belong to one scheme, host and port, so that one's headers may be sent to the other.
   package static func haveSameOrigin(_ first: String, _ second: String) -> Bool {
     guard let first = try? RemoteURL(first), let second = try? RemoteURL(second) else { return false }

@@ -66,7 +66,11 @@ extension PartFile {
     var notice: String?
     switch found {
     case .none:
-      if part.status.size > 0 { notice = "\(part.status.size) bytes without a manifest were discarded" }
+      if part.status.size > 0 {
+        notice =
+          "\(ByteCountText.decimal(part.status.size)) of before have no account beside them "
+          + "(\(target.manifestName)), so that nobody can tell what they are"
+      }
     case .usable(let loaded) where !part.created:
       kept = loaded
     case .usable(let loaded):

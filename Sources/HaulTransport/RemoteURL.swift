@@ -80,7 +80,24 @@ package struct RemoteURL: Hashable, Sendable {
     _ handle: OpaquePointer, _ part: CURLUPart, _ value: String, _ flags: UInt32
   ) throws(URLProblem) {
     let code = curl_url_set(handle, part, value, flags)
-    guard code == CURLUE_OK else { throw URLProblem(reason: String(cString: curl_url_strerror(code))) }
+    guard code == CURLUE_OK else { throw URLProblem(reason: words(code)) }
+  }
+
+  /// What is wrong with a URL, for people; libcurl's own texts are for programmers.
+  private static func words(_ code: CURLUcode) -> String {
+    switch code {
+    case CURLUE_BAD_SCHEME, CURLUE_NO_SCHEME, CURLUE_UNSUPPORTED_SCHEME:
+      "it does not begin with http:// or https://"
+    case CURLUE_BAD_SLASHES: "the slashes behind its scheme are not two"
+    case CURLUE_BAD_PORT_NUMBER: "its port is not a number from 0 to 65535"
+    case CURLUE_NO_HOST: "it names no host"
+    case CURLUE_BAD_HOSTNAME: "its host has a character that no host has"
+    case CURLUE_BAD_IPV6: "its IPv6 address is malformed"
+    case CURLUE_BAD_LOGIN, CURLUE_BAD_USER, CURLUE_BAD_PASSWORD: "its user name or password is malformed"
+    case CURLUE_BAD_FILE_URL: "only http and https are fetched, not file"
+    case CURLUE_OUT_OF_MEMORY: "there is no memory to read it"
+    default: "it is malformed"
+    }
   }
 
   private static func get(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32) -> String? {

@@ -146,7 +146,9 @@ struct ExitCodeTests {
     let arena = try Arena(["/f": resource])
     let folder = arena.folder.path(of: "missing")
     let ended = try HaulProcess.run([arena.origin.url("/f"), "-d", folder])
-    expect(ended, code: 14, says: [folder, "create the folder"])
+    expect(ended, code: 14, says: [folder, "mkdir -p \(folder),"])
+    let spaced = try HaulProcess.run([arena.origin.url("/f"), "-d", "it's not here"])
+    expect(spaced, code: 14, says: ["mkdir -p 'it'\\''s not here',"])
   }
 
   @Test("14: a file that does not fit is told before it is fetched")
@@ -214,11 +216,20 @@ struct ExitCodeTests {
   @Test(
     "64: a command that makes no sense touches nothing",
     arguments: [
-      ([], "url"), (["nonsense"], "https://nonsense"), (["ftp://127.0.0.1/x"], "ftp"),
+      ([], "url"), (["nonsense"], "https://nonsense"), (["ftp://127.0.0.1/x"], "only http and https"),
+      (["ftp://127.0.0.1/x"], "curl"), (["file:///x"], "cp copies it"), (["htp://h/x"], "not htp"),
+      (["https//h/x"], "write it as https://h/x"), (["http:h/x"], "write it as http://h/x"),
+      ([""], "the URL is empty"), (["http://"], "names no host"), (["http://h:99999/x"], "its port"),
+      (["http://[::1/x"], "IPv6"), (["http://a b/x"], "a character that no host has"), (["/x"], "absolute"),
+      (["http://127.0.0.1:9/x", "--retries", "-1"], "0 to 1000"), (["http://127.0.0.1:9/x", "-x"], "-x"),
+      (["http://127.0.0.1:9/x", "--retries", "5000"], "0 to 1000"),
+      (["http://127.0.0.1:9/x", "-c", "-1"], "256"),
+      (["http://127.0.0.1:9/x", "--connect-timeout", "-1"], "above 0"),
       (["http://127.0.0.1:9/x", "-c", "0"], "256"),
       (["http://127.0.0.1:9/x", "-c", "many"], "many"), (["http://127.0.0.1:9/x", "--sha256", "12"], "64"),
       (["http://127.0.0.1:9/x", "-H", "no colon"], "Name: value"),
-      (["http://127.0.0.1:9/x", "-H", "Range: bytes=0-1"], "Range"),
+      (["http://127.0.0.1:9/x", "-H", "Range: bytes=0-1"], "missing pieces"),
+      (["http://127.0.0.1:9/x", "-H", "Host: h"], "the host is the URL's"),
       (["http://127.0.0.1:9/x", "--retries", "x"], "--retries"),
       (["http://127.0.0.1:9/x", "--frobnicate"], "--frobnicate"),
       (["http://127.0.0.1:9/x", "http://127.0.0.1:9/y", "-o", "z"], "-o"),

@@ -21,6 +21,7 @@ struct NameTests {
       ("/x.haul-part", "x.haul-part_"), ("/a%0Ab", "ab"), ("/a%C2%9Bb", "ab"), ("/a%FFb", "a\u{FFFD}b"),
       ("/...", "download"), ("/%20", "download"), ("/%2e%2e%2f", "download"),
       ("/\(String(repeating: "a", count: 4096))", String(repeating: "a", count: 239)),
+      ("/\(String(repeating: "a", count: 4096)).tar.gz", String(repeating: "a", count: 232) + ".tar.gz"),
     ] as [(String, String)])
   func fromURL(path: String, name: String) throws {
     let arena = try Arena()
@@ -54,6 +55,31 @@ struct NameTests {
     #expect(arena.names == [name])
     #expect(ended.stdout.isHarmlessText && ended.stderr.isHarmlessText)
     #expect(ended.output.hasPrefix("\(arena.folder.path)/\(name): "))
+  }
+
+  @Test(
+    "a name that had to be changed is said once, and one that did not is not",
+    arguments: [
+      ("/a/..%2F..%2Fpasswd", "named passwd here: '../../passwd'"), ("/CON", "named _CON here: 'CON'"),
+      ("/a%1b%5b31mb", "named a[31mb here: 'a\\x1b[31mb'"), ("/with%20space.iso", nil), ("/f", nil),
+      ("/\(String(repeating: "a", count: 300)).iso", "here: '\(String(repeating: "a", count: 100))…'"),
+    ] as [(String, String?)])
+  func renamed(path: String, says: String?) throws {
+    let arena = try Arena([path: resource])
+    let ended = try arena.run(path)
+    #expect(ended.end == .exit(0) && ended.errors.contains(says ?? "") && ended.stderr.isHarmlessText)
+    #expect(ended.errors.split(separator: "\n").count == (says == nil ? 0 : 1), "\(ended.errors)")
+    let quiet = try arena.run(path, "-q", "--overwrite")
+    #expect(quiet.end == .exit(0) && quiet.stderr.isEmpty)
+    // Whoever names the file himself has nothing to be told.
+    #expect(try arena.run(path, "-o", "own").errors.isEmpty)
+  }
+
+  @Test("a name of the server's that had to be changed is said too")
+  func renamedByServer() throws {
+    let arena = try Arena(["/": resource])
+    arena.origin.update("/") { $0.contentDisposition = "attachment; filename=\"../../x\"" }
+    #expect(try arena.run("/").errors == "haul: named x here: '../../x' is too long or not safe as a name\n")
   }
 
   @Test("a name in the URL wins over the server's suggestion")

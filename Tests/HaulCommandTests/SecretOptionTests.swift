@@ -42,17 +42,97 @@ struct SecretOptionTests {
     #expect(fields["X-A"] == "1" && fields["X-B"] == "2" && fields["X-C"] == "3")
   }
 
-  @Test("a file that others may read is used, and said to be open", arguments: [0o644, 0o640, 0o604])
-  func open(mode: mode_t) throws {
+  @Test(
+    "64: a file of secrets that others may read is refused, whichever option names it, with the command to mend it",
+    arguments: ["-H", "--user", "--netrc"], [0o644, 0o640, 0o604])
+  func open(option: String, mode: mode_t) throws {
     let arena = try Arena(["/f": resource])
-    let path = try write("me:hunter2\n", mode: mode, in: arena, "user")
-    defer { unlink(path) }
-    let ended = try run(arena, ["--user", "@" + path])
+    let home = try TemporaryDirectory()
+    let path = home.path(of: ".netrc")
+    let texts = [
+      "-H": "X: hunter2\n", "--user": "me:hunter2\n",
+      "--netrc": "machine 127.0.0.1 login me password hunter2",
+    ]
+    try Files.write(try #require(texts[option]), to: path)
+    #expect(chmod(path, mode) == 0)
+    let arguments = option == "--netrc" ? [option] : [option, "@" + path]
+    let ended = try run(arena, arguments, ["HOME": home.path])
     #expect(
-      ended.end == .exit(0) && ended.errors.contains("\(path) is open to other users"), "\(ended.errors)")
-    #expect(arena.origin.requests().first?.fields["Authorization"] == "Basic bWU6aHVudGVyMg==")
-    unlink(arena.folder.path(of: "f"))
-    #expect(try run(arena, ["--user", "@" + path, "-q"]).stderr.isEmpty)
+      ended.end == .exit(64) && ended.errors.contains("other users may read \(path)")
+        && ended.errors.contains("chmod 600 \(path)"), "\(ended.errors)")
+    #expect(!ended.errors.contains("hunter2") && arena.origin.requests().isEmpty)
+    #expect(chmod(path, 0o600) == 0)
+    #expect(try run(arena, arguments, ["HOME": home.path]).end == .exit(0))
+  }
+
+  @Test("standard input is the shell's to guard: a file that others may read comes that way, without a word")
+  func input() throws {
+    let arena = try Arena(["/f": resource])
+    let path = try write("X-A: 1\n", mode: 0o644, in: arena, "headers")
+    defer { unlink(path) }
+    let ended = try ChildProcess.run(
+      "/bin/sh",
+      [
+        "-c",
+        "exec '\(HaulProcess.path)' '\(arena.origin.url("/f"))' -d '\(arena.folder.path)' -H @- <'\(path)'",
+      ])
+    #expect(ended.end == .exit(0) && ended.errors.isEmpty, "\(ended.errors)")
+    #expect(arena.origin.requests().first?.fields["X-A"] == "1")
+  }
+
+  @Test("64: an empty HAUL_PASSWORD is no password, unless a file says so")
+  func emptyPassword() throws {
+    let arena = try Arena(["/f": resource])
+    let refused = try run(arena, ["--user", "me"], ["HAUL_PASSWORD": ""])
+    #expect(
+      refused.end == .exit(64) && refused.errors.contains("HAUL_PASSWORD is empty"), "\(refused.errors)")
+    #expect(arena.origin.requests().isEmpty)
+    let path = try write("me:\n", in: arena, "user")
+    defer { unlink(path) }
+    #expect(try run(arena, ["--user", "@" + path]).end == .exit(0))
+    #expect(arena.origin.requests().first?.fields["Authorization"] == "Basic bWU6")
+  }
+
+  @Test("--netrc without an entry for the host says so, once for each URL, and asks without a login")
+  func noEntry() throws {
+    let arena = try Arena(["/f": resource])
+    let home = try TemporaryDirectory()
+    let path = home.path(of: ".netrc")
+    try Files.write("machine example.org login a password hunter2\n", to: path)
+    #expect(chmod(path, 0o600) == 0)
+    let ended = try run(arena, ["--netrc"], ["HOME": home.path])
+    #expect(
+      ended.end == .exit(0)
+        && ended.errors
+          == "haul: warning: \(path) has no entry for 127.0.0.1, which is asked without a login\n",
+      "\(ended.errors)")
+    #expect(arena.origin.requests().allSatisfy { $0.fields["Authorization"] == nil })
+    #expect(try run(arena, ["--netrc", "-q", "--overwrite"], ["HOME": home.path]).stderr.isEmpty)
+    // The URL has a login of its own.
+    let url = arena.origin.url("/f").replacing("http://", with: "http://me:x@")
+    let own = try HaulProcess.run(
+      [url, "-d", arena.folder.path, "--netrc", "--overwrite"],
+      environment: HaulProcess.environment.merging(["HOME": home.path]) { $1 })
+    #expect(own.end == .exit(0) && own.errors.isEmpty, "\(own.errors)")
+  }
+
+  @Test(
+    "64: a header that cannot be sent is named by its place, and what to do instead",
+    arguments: [
+      ("X: 1\n\nhunter2\n", "line 3 of ", "it has no colon"), ("Range: hunter2", "line 1 of ", "pieces"),
+      ("X: 1\r\nHost: hunter2", "line 2 of ", "URL"), ("# hunter2: x", "line 1 of ", "before its colon"),
+    ])
+  func place(text: String, place: String, says: String) throws {
+    let arena = try Arena(["/f": resource])
+    let path = try write(text, in: arena, "headers")
+    defer { unlink(path) }
+    let ended = try run(arena, ["-H", "X: 1", "-H", "@" + path])
+    #expect(
+      ended.end == .exit(64) && ended.errors.contains(place + path) && ended.errors.contains(says),
+      "\(ended.errors)")
+    let direct = try run(arena, ["-H", "X: 1", "-H", "If-Match: hunter2"])
+    #expect(direct.errors.contains("-H number 2 cannot be sent: If-Match is Haul's own"), "\(direct.errors)")
+    #expect(!(ended.errors + direct.errors).contains("hunter2") && arena.origin.requests().isEmpty)
   }
 
   @Test("the password of --user comes from HAUL_PASSWORD, and without --user that is not looked at")
@@ -82,9 +162,6 @@ struct SecretOptionTests {
     unlink(arena.folder.path(of: "f"))
     let unknown = try run(arena, ["--netrc", "--user", "c"], ["HOME": home.path])
     #expect(unknown.end == .exit(64) && unknown.errors.contains("no entry"))
-    #expect(chmod(path, 0o640) == 0)
-    let open = try run(arena, ["--netrc"], ["HOME": home.path])
-    #expect(open.end == .exit(64) && open.errors.contains("chmod 600 \(path)"))
     #expect(arena.origin.requests().count == 3)
   }
 

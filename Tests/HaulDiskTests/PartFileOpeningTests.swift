@@ -96,7 +96,7 @@ import Testing
     let part = try shop.open()
     defer { part.close() }
     #expect(shop.contents(shop.partPath) == [])
-    #expect(part.notice?.contains("3 bytes") == true)
+    #expect(part.notice?.contains("3 B of before") == true)
     let after = try FileManager.default.attributesOfItem(atPath: shop.partPath)[.systemFileNumber] as? Int
     #expect(inode == after)
   }

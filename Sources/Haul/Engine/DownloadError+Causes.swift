@@ -12,13 +12,18 @@ extension DownloadError {
     case .noSpace: (code, advice) = (.disk, "make room, \(goOn); or choose another folder with -d")
     case .exists:
       (code, advice) = (
-        .exists, "nothing was touched; choose another name with -o, or replace it with --overwrite"
+        .exists,
+        "nothing was touched; choose another name with -o or folder with -d, or replace it with --overwrite"
       )
     case .busy: (code, advice) = (.busy, "wait for it, or choose another name with -o")
     case .foreign:
       (code, advice) = (.occupied, "nothing was touched; move it away, or choose another name with -o")
     case .readOnly, .permission: (code, advice) = (.disk, "choose a folder that you may write to with -d")
-    case .missing, .gone: (code, advice) = (.disk, "create the folder first, \(goOn)")
+    case .missing, .gone:
+      let isFolder = error.operation == "open" && error.kind == .gone
+      (code, advice) = (
+        .disk, "make the folder first\(isFolder ? ": mkdir -p " + Self.shellWord(error.path) : ""), \(goOn)"
+      )
     case .readerGone: (code, advice) = (.disk, "whoever read the output has closed it")
     case .tooManyFiles:
       (code, advice) = (.other, "raise the limit (ulimit -n) or take fewer connections (-c), \(goOn)")
@@ -53,6 +58,15 @@ extension DownloadError {
     case .local: (code, advice) = (.other, "close other programs and try again")
     }
     self.init(code, "\(url): \(failure.message)", advice: advice)
+  }
+
+  /// A path as it can be typed.
+  private static func shellWord(_ path: String) -> String {
+    let isPlain = path.utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        || "/._-+,~".utf8.contains(byte)
+    }
+    return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
   }
 
   private static func advice(changed plan: DownloadPlan) -> String {

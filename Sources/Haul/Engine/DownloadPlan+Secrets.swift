@@ -9,8 +9,7 @@ extension DownloadPlan {
     for (index, line) in headers.enumerated() {
       guard let problem = HeaderLine.problem(with: line) else { continue }
       throw DownloadError(
-        .invalidRequest, "header line \(index + 1) cannot be sent: \(problem)",
-        advice: "write it as 'Name: value' in one line, or leave it out")
+        .invalidRequest, "header line \(index + 1) cannot be sent: \(problem.reason)", advice: problem.advice)
     }
   }
 
@@ -39,10 +38,23 @@ extension DownloadPlan {
   }
 
   static func advice(forURL url: String) -> String {
-    guard url.firstRange(of: "://") == nil else { return "give an absolute http:// or https:// URL" }
     let shown = redacted(url)
-    return shown.isEmpty || shown.hasPrefix("/")
-      ? "give an absolute http:// or https:// URL" : "write its scheme in front: https://\(shown)"
+    guard let separator = url.firstRange(of: "://") else {
+      // "https//host", "http:host": the separator was mistyped.
+      let scheme = url.prefix { $0.isLetter }
+      if ["http", "https"].contains(scheme.lowercased()) {
+        let rest = shown.dropFirst(scheme.count).drop { $0 == ":" || $0 == "/" }
+        if rest.count < shown.count - scheme.count { return "write it as \(scheme)://\(rest)" }
+      }
+      return shown.isEmpty || shown.hasPrefix("/") || shown.hasPrefix(":")
+        ? "give an absolute http:// or https:// URL" : "write its scheme in front: https://\(shown)"
+    }
+    switch url[..<separator.lowerBound].lowercased() {
+    case "http", "https": return "check how it is written"
+    case "ftp", "ftps", "sftp", "scp": return "take curl for it, or find the file's https:// URL"
+    case "file": return "that is on this machine already: cp copies it"
+    default: return "write https:// or http:// in front of the host"
+    }
   }
 
   /// A URL for a message: without user info, query and fragment, even where it cannot be parsed.

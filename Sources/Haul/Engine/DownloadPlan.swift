@@ -12,8 +12,10 @@ struct DownloadPlan: Sendable {
   let name: String?
   /// Whether the user has named the file himself: only then may it be a FIFO, a device or a link to one.
   let isNamedByUser: Bool
-  /// The digest that the user has brought.
-  let wanted: ExpectedDigest?
+  /// The digest that the user has brought, to this run or to an earlier one.
+  private(set) var wanted: ExpectedDigest?
+  /// Whether it was brought to an earlier run.
+  private(set) var isWantedFromBefore = false
   let headerLines: [String]
   /// For the URL's own origin.
   let credentials: Credentials?
@@ -21,6 +23,13 @@ struct DownloadPlan: Sendable {
 
   /// Whether the user's digest is proof of which file it is.
   var hasTrustedDigest: Bool { wanted?.isStrong == true }
+  /// The same with the digest that was given to an earlier run, which goes on counting.
+  func wanting(_ digest: ExpectedDigest) -> DownloadPlan {
+    var plan = self
+    (plan.wanted, plan.isWantedFromBefore) = (digest, true)
+    return plan
+  }
+
   /// What a manifest stores of the URL and a message may show.
   var sourceText: String { url.source.text }
 
@@ -29,7 +38,10 @@ struct DownloadPlan: Sendable {
       url = try RemoteURL(request.url)
     } catch {
       throw DownloadError(
-        .invalidRequest, "not a URL that can be fetched (\(error.reason)): \(Self.redacted(request.url))",
+        .invalidRequest,
+        request.url.isEmpty
+          ? "the URL is empty"
+          : "\(Self.redacted(request.url)) is not a URL that Haul can fetch: \(error.reason)",
         advice: Self.advice(forURL: request.url))
     }
     (directory, name) = try Self.place(request.output, url: url)
@@ -63,12 +75,25 @@ struct DownloadPlan: Sendable {
       proxies: proxies)
   }
 
+  /// What the URL would name the file, and what it is named, where these differ.
+  var renaming: (from: String, to: String)? {
+    guard !isNamedByUser, let name, let raw = FileName.raw(inURLPath: url.path),
+      !raw.utf8.elementsEqual(name.utf8)
+    else { return nil }
+    return (raw, name)
+  }
+
+  /// Where a file of this name goes, as a person reads it.
+  func pathText(name: String) -> String {
+    directory == "." ? name : directory == "/" ? "/\(name)" : "\(directory)/\(name)"
+  }
+
   private static func place(
     _ output: DownloadRequest.Output, url: RemoteURL
   ) throws(DownloadError) -> (directory: String, name: String?) {
     switch output {
     case .directory(let directory):
-      return (directory.isEmpty ? "." : directory, FileName.fromURLPath(url.path).map(FileName.sanitise))
+      return (directory.isEmpty ? "." : directory, FileName.fromURLPath(url.path))
     case .file(let path):
       let slash = path.lastIndex(of: "/")
       let name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
@@ -116,14 +141,16 @@ struct DownloadPlan: Sendable {
 
   private static func check(_ options: DownloadOptions) throws(DownloadError) {
     if case .fixed(let count) = options.connections, !(1...256).contains(count) {
-      throw DownloadError(.invalidRequest, "\(count) connections", advice: "choose 1 to 256")
+      throw DownloadError(
+        .invalidRequest, "\(count) connections cannot be kept busy", advice: "choose 1 to 256")
     }
     guard (0...1000).contains(options.retries) else {
-      throw DownloadError(.invalidRequest, "\(options.retries) retries", advice: "choose 0 to 1000")
+      throw DownloadError(
+        .invalidRequest, "\(options.retries) is no number of retries", advice: "choose 0 to 1000")
     }
     guard options.connectTimeout > 0, options.connectTimeout <= 86_400, options.silenceTimeout > 0 else {
       throw DownloadError(
-        .invalidRequest, "a timeout that is not above 0", advice: "give seconds, up to 86400")
+        .invalidRequest, "a timeout has to be above 0 and at most a day", advice: "give seconds, up to 86400")
     }
   }
 }

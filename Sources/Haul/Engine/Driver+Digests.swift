@@ -66,6 +66,12 @@ extension Driver {
 
   func mismatchAdvice(_ field: DigestField?, isStream: Bool) -> String {
     switch (field, isStream) {
+    case (nil, false) where changeSeen != nil:
+      "get the digest of the present version and run it again with that: if it matches, nothing is fetched again; "
+        + "--overwrite --checksum none takes the file as it comes"
+    case (nil, false) where plan.isWantedFromBefore:
+      "the digest was given to an earlier run: compare it with its publisher's, and give the right one; "
+        + "--overwrite --checksum none takes the file as it comes"
     case (nil, false): "compare the digest with its publisher's; a new try starts over with --overwrite"
     case (_?, false):
       "if it is the server's own digest that is wrong, take the file as it comes with --checksum none --overwrite"

@@ -117,8 +117,7 @@ extension Driver {
 
   /// Where the file is to be.
   var pathText: String {
-    let name = name ?? "download"
-    return plan.directory == "." ? name : plan.directory == "/" ? "/\(name)" : "\(plan.directory)/\(name)"
+    plan.pathText(name: name ?? FileName.fallback)
   }
 
   private func succeed(path: String, length: Int, digests: DigestSet) {
@@ -155,12 +154,14 @@ extension Driver {
   ) {
     mismatches += 1
     let message = mismatchMessage(wanted, found, field)
-    if mismatches == 1 {
+    // Where it is another version by now, that is reason enough.
+    if mismatches == 1, changeSeen == nil {
       notice(.startingOver(why: message))
       return clear(part, mismatch: true)
     }
     ending = DownloadError(
-      .digestMismatch, message + ", twice", advice: mismatchAdvice(field, isStream: false))
+      .digestMismatch, message + (changeSeen.map { "; \($0)" } ?? ", twice"),
+      advice: mismatchAdvice(field, isStream: false))
     stage = .stopping
     let (mail, id) = (share.mail, id)
     setup.lane.committer.submit {
@@ -178,6 +179,7 @@ extension Driver {
       error.advice = "what was written cannot be taken back; fetch it into a file instead"
       return stop(error)
     }
+    if failure.kind == .changed { changeSeen = machine?.hasChanged == true ? failure.message : nil }
     notice(.startingOver(why: failure.message))
     clear(part, mismatch: false)
   }
@@ -322,6 +324,9 @@ extension Driver {
     }
     if case .part(let part)? = output {
       error.kept = kept(part)
+      if error.advice == nil, error.kept?.canResume == false, let obstacleToResume {
+        error.advice = "it cannot be gone on from: \(obstacleToResume)"
+      }
       part.close()
     }
     end(.failure(error))

@@ -54,7 +54,9 @@ extension Driver {
   private func openedTooLate(_ result: Result<OpenedOutput, DownloadError>) {
     guard case .success(let output) = result else { return end(.failure(ending ?? interruptedError())) }
     self.output = output
-    if case .part(let part) = output { memory = part.resume.map { PartMemory(state: $0, plan: plan) } }
+    if case .part(let part) = output {
+      memory = part.resume.map { PartMemory(state: $0, plan: plan, name: name ?? "") }
+    }
     stopIfPending()
   }
 
@@ -63,7 +65,11 @@ extension Driver {
     guard case .part(let part) = output, let state = part.resume else {
       return machine == nil ? startMachine(resumed: nil) : prepare()
     }
-    let memory = PartMemory(state: state, plan: plan)
+    var memory = PartMemory(state: state, plan: plan, name: name ?? "")
+    if memory.isSameSource, let digest = memory.remembered {
+      plan = plan.wanting(digest)
+      memory = PartMemory(state: state, plan: plan, name: name ?? "")
+    }
     self.memory = memory
     switch memory.verdict {
     case .resume(let file, let bytes):
@@ -99,7 +105,10 @@ extension Driver {
   /// The first answer has told what the file is: give it its grid and its space before the second request.
   func prepare() {
     guard let output else {
-      name = FileName.sanitise(machine?.resource?.suggestedName ?? "download")
+      let suggested = machine?.resource?.suggestedName
+      let safe = FileName.sanitise(suggested ?? FileName.fallback)
+      name = safe
+      if let suggested, suggested != safe { notice(.renamed(from: suggested, to: safe)) }
       return open()
     }
     guard case .part(let part) = output else {
@@ -144,7 +153,9 @@ extension Driver {
       source: ManifestHeader.storable(source: plan.sourceText) { Digest.sha256(of: $0) },
       validatorKind: validator?.kind ?? .none,
       validatorHash: validator?.hash ?? [UInt8](repeating: 0, count: ManifestHeader.validatorHashBytes),
-      expectedDigest: (plan.wanted ?? declared.identity)?.stored,
+      // What the server declares is needed only where no validator can tell the file; so that beside one it is
+      // always the user's.
+      expectedDigest: (plan.wanted ?? (validator == nil ? declared.identity : nil))?.stored,
       device: 0, inode: 0)
   }
 
@@ -157,7 +168,7 @@ extension Driver {
     stage = .fetching
     isWritable = true
     // Only now: the server has confirmed that it is the same file.
-    if resumedBytes > 0, mismatches == 0 { notice(.resuming(bytes: resumedBytes)) }
+    sayWhatIsGoneOnFrom()
     generation = part.snapshot().generation
     lastCommit = (monotonicSeconds(), 0)
     for (buffer, check) in waiting { dispatch(buffer, check) }
@@ -169,13 +180,32 @@ extension Driver {
     share.mail.wakeUpAgain()
   }
 
+  /// Only after the server has confirmed that it is the same file.
+  private func sayWhatIsGoneOnFrom() {
+    guard resumedBytes > 0, mismatches == 0, let memory else { return }
+    if machine?.resource?.honoursRanges == false {
+      // One answer brings it all again, and of that only what is missing is written.
+      notice(.discarding(bytes: resumedBytes, why: Self.noParts))
+      resumedBytes = 0
+    } else {
+      notice(.resuming(bytes: resumedBytes))
+    }
+    guard let remark = memory.digestRemark(plan: plan) else { return }
+    notice(remark)
+  }
+
+  private static let noParts = "the server cannot send a part of a file"
+
+  /// Why an interruption now would have to start over; nil where it would not, or where nobody knows yet.
+  var obstacleToResume: String? {
+    guard output?.isStream != true, !canResume, let resource = machine?.resource, resource.length != 0 else {
+      return nil
+    }
+    return resource.honoursRanges
+      ? "the server gives no validator (strong ETag or Last-Modified)" : Self.noParts
+  }
+
   private func announce() {
-    guard output?.isStream != true, !canResume, let resource = machine?.resource else { return }
-    if resource.length == 0 { return }  // there is nothing to start over
-    let why =
-      resource.honoursRanges
-      ? "the server gives no validator (strong ETag or Last-Modified)"
-      : "the server cannot send a part of a file"
-    notice(.cannotResume(why: why))
+    if let obstacleToResume { notice(.cannotResume(why: obstacleToResume)) }
   }
 }

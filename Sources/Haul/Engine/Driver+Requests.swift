@@ -27,11 +27,21 @@ extension Driver {
         head, connection: connection.index, place: connection.route.place, now: monotonicSeconds(),
         wallClock: wallClockSeconds()) ?? .stop
     noteDigests(of: head, decision, connection: connection)
+    noteOddForm(of: head, decision)
     // The place that gave the first good answer is asked from now on: mirrors behind a redirector differ. And a
     // link that was renewed takes the place of the one that has run out.
     let isFirst = !wasKnown && machine?.resource != nil
     if case .take = decision, isFirst || connection.asked.asksOriginal { route = connection.route.pinned }
     return decision
+  }
+
+  /// Once a download: a server that writes its fields so does it in all its answers.
+  private func noteOddForm(of head: ResponseHead, _ decision: HeadDecision) {
+    guard case .take = decision, !hasOddForm, head.status == 206, let range = head.headers["Content-Range"],
+      ContentRange.isOddForm(range)
+    else { return }
+    hasOddForm = true
+    notice(.oddForm(field: "Content-Range", value: range))
   }
 
   func received(_ count: Int, connection: Int) -> (wanted: Int, goesOn: Bool) {

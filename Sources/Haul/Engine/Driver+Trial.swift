@@ -25,6 +25,7 @@ extension Driver {
     }
     guard trial.isEqual else { return stop(otherDownload("its bytes differ from those at the new URL")) }
     self.trial = nil
+    if let digest = memory.remembered { plan = plan.wanting(digest) }
     comparedChunks = trial.chunks.count
     resumedBytes = memory.bytes
     notice(.continuingFromOtherSource(source: memory.state.header.source, comparedChunks: comparedChunks))
@@ -33,9 +34,6 @@ extension Driver {
   }
 
   func otherDownload(_ why: String) -> DownloadError {
-    let source = memory?.state.header.source ?? ""
-    return DownloadError(
-      .occupied, "the partial there belongs to another download (\(source)): \(why)",
-      advice: "nothing was touched; choose another name with -o, or start over with --overwrite")
+    memory?.occupied(why) ?? DownloadError(.occupied, "\(pathText).haul-part: \(why)")
   }
 }

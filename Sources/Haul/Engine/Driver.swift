@@ -43,6 +43,8 @@ final class Driver {
 
   let setup: DriverSetup
   let engine: Engine
+  /// As it was asked for, and with what an earlier run was told beside.
+  var plan: DownloadPlan
   let startedAt = monotonicSeconds()
   var stage = Stage.opening
   var machine: TransferMachine?
@@ -56,6 +58,10 @@ final class Driver {
   var header: ManifestHeader?
   /// Whether its validator was given by the source that is asked now.
   var headerIsOfThisSource = true
+  /// How the file has changed on the server under this download, in words; nil where it has not.
+  var changeSeen: String?
+  /// Whether a Content-Range in a form of the server's own was told of.
+  var hasOddForm = false
   var resumedBytes = 0
   /// Open while another source is compared with what is there.
   var trial: SourceTrial?
@@ -117,7 +123,6 @@ final class Driver {
   var stopDeadline: Double?
 
   var id: Int { setup.id }
-  var plan: DownloadPlan { setup.plan }
   var download: Download { setup.download }
   var share: EngineShare { engine.share }
   var hasEnded: Bool { stage == .ended }
@@ -125,6 +130,7 @@ final class Driver {
   init(setup: DriverSetup, engine: Engine) {
     self.setup = setup
     self.engine = engine
+    plan = setup.plan
     route = Route(plan: setup.plan)
     name = setup.plan.name
   }
@@ -240,7 +246,9 @@ final class Driver {
 
   private func tooLongError(_ most: Int) -> DownloadError {
     DownloadError(
-      .refused, "\(route.url.source.text) is longer than \(most) bytes", advice: "check the URL")
+      .invalidRequest,
+      "\(route.url.source.text) is longer than \(most >> 20) MiB, so it is not what it should be",
+      advice: "check the URL")
   }
 
   func post(_ event: DriverEvent) { share.mail.post(event, to: id) }

@@ -39,9 +39,7 @@ struct OutputOpener: Sendable {
   let disk: any DiskOperations
 
   private var target: Target { Target(directory: plan.directory, name: name) }
-  private var path: String {
-    plan.directory == "." ? name : plan.directory == "/" ? "/\(name)" : "\(plan.directory)/\(name)"
-  }
+  private var path: String { plan.pathText(name: name) }
 
   /// Opening a FIFO waits until somebody reads from it.
   var mayWait: Bool { kind == S_IFIFO && isStream }

@@ -33,6 +33,8 @@ struct PartMemory {
 
   let state: ResumeState
   let plan: DownloadPlan
+  /// Of the file that it is a part of.
+  let name: String
 
   /// Bytes that the partial claims to have.
   var bytes: Int { present.count }
@@ -85,12 +87,13 @@ struct PartMemory {
     // The bytes of one source and validator are the same whatever digest they were begun for: it may have been
     // mistyped. Elsewhere only the digest can tell.
     if let wanted = plan.wanted, let stored = header.expectedDigest, stored != wanted.stored, !isSameSource {
-      return .refuse(occupied("was begun for another digest"))
+      return .refuse(
+        occupied("it was begun for another digest, which the file of this URL cannot have as well"))
     }
     guard isSameSource || isSameDigest else {
       // A few equal chunks do not make what came in the open as good as what comes over TLS.
       if header.source.hasPrefix("http://"), plan.url.origin.scheme == "https" {
-        return .refuse(occupied("came unencrypted (\(header.source)), and this URL is https"))
+        return .refuse(occupied("it came unencrypted, and this URL is https"))
       }
       // Without a validator nobody can tell whether the earlier bytes belong together themselves.
       if header.validatorKind != .none || plan.options.forcesResume,
@@ -98,13 +101,11 @@ struct PartMemory {
       {
         return .compare(trial)
       }
-      return .refuse(occupied("belongs to another download (\(header.source))"))
+      return .refuse(occupied("nothing tells whether this URL has the same file"))
     }
     let hasDigest = plan.hasTrustedDigest || neededDeclaration != nil
     guard header.validatorKind != .none || hasDigest || plan.options.forcesResume else {
-      return .discard(
-        why: "the server gave no validator, so nobody can tell whether the file is still the same "
-          + "(--force-resume goes on all the same)")
+      return .discard(why: Self.noValidator + (storedDigest.map { Self.giveAgain($0) } ?? ""))
     }
     let isSameSource = isSameSource
     return .resume(
@@ -137,9 +138,20 @@ struct PartMemory {
     return state.header.trustedDigest
   }
 
-  private func occupied(_ why: String) -> DownloadError {
-    DownloadError(
-      .occupied, "the partial there \(why)",
+  private static let noValidator =
+    "the server gave no validator, so nobody can tell whether the file is still the same "
+    + "(--force-resume goes on all the same)"
+
+  private static func giveAgain(_ digest: HaulCore.ExpectedDigest) -> String {
+    "; the \(digest.algorithm.name) that was known then, \(digest.hex), counts only if it is given again"
+  }
+
+  /// What is there is another download's.
+  func occupied(_ why: String) -> DownloadError {
+    let source = state.header.source
+    let url = source.isEmpty || source.hasPrefix("sha256:") ? "a URL that is not kept as text" : source
+    return DownloadError(
+      .occupied, "\(plan.pathText(name: name)).haul-part belongs to another download, of \(url): \(why)",
       advice: "nothing was touched; choose another name with -o, or start over with --overwrite")
   }
 
@@ -153,13 +165,12 @@ struct PartMemory {
         return .length(was: header.grid.length, is: length)
       }
       guard header.validatorKind != .none, isSameSource else { return nil }
-      guard let now = identity.strongest else { return .etagVanished(was: "the stored one") }
+      guard let now = identity.strongest else {
+        return .storedValidator(isTag: header.validatorKind == .strongETag)
+      }
       let stored = StoredValidator(now)
       if stored.kind == header.validatorKind, stored.hash == header.validatorHash { return nil }
-      switch now {
-      case .strongETag(let text): return .etag(was: "another", is: text)
-      case .lastModified(let text, _): return .lastModified(was: "another", is: text)
-      }
+      return .storedValidator(isTag: header.validatorKind == .strongETag)
     }
   }
 }

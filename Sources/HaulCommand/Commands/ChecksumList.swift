@@ -38,7 +38,16 @@ struct ChecksumList {
     fetch.options.mostBytes = ChecksumFile.mostBytes
     let download = downloader.start(fetch)
     SignalTrap.onInterrupt { download.cancel() }
-    let result = try await download.result()
+    let result: DownloadResult
+    do throws(DownloadError) {
+      result = try await download.result()
+    } catch {
+      var error = error
+      // What went wrong there is not about the file that is wanted.
+      error.message = "the checksum file: " + error.message
+      error.kept = nil
+      throw error
+    }
     return try ChecksumList(shown, bytes: read(result.path))
   }
 

@@ -35,7 +35,7 @@ struct GetCommand: AsyncParsableCommand {
   var directory: String?
 
   @Option(
-    name: [.customShort("c", allowingJoined: true), .customLong("connections")],
+    name: [.customShort("c", allowingJoined: true), .customLong("connections")], parsing: .unconditional,
     help: ArgumentHelp("How many connections to keep busy: 1 to 256, or auto.", valueName: "n|auto"))
   var connections = ConnectionsArgument.automatic
 
@@ -74,11 +74,14 @@ struct GetCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Trust the certificates in this PEM file.", valueName: "file"))
   var cacert: String?
 
-  @Option(help: ArgumentHelp("Give up after so many retries in a row without a new byte.", valueName: "n"))
+  // A number with a sign is a value that is refused, not another option.
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Give up after so many retries in a row without a new byte.", valueName: "n"))
   var retries = 5
 
   @Option(
-    name: .customLong("connect-timeout"),
+    name: .customLong("connect-timeout"), parsing: .unconditional,
     help: ArgumentHelp("How long one connection may take to open.", valueName: "seconds"))
   var connectTimeout = 30.0
 
@@ -144,7 +147,6 @@ struct GetCommand: AsyncParsableCommand {
     var configuration = Downloader.Configuration()
     configuration.environment = Terminal.environment
     let collected = try secrets.collect(environment: configuration.environment)
-    if !quiet { for line in collected.warnings { Terminal.printError(TerminalSafe.escaped(line)) } }
     let downloader = try Downloader(configuration)
     var list: ChecksumList?
     if let checksumFile, let first = urls.first {
@@ -172,11 +174,22 @@ struct GetCommand: AsyncParsableCommand {
       for line in Report.error(error) { Terminal.printError(line) }
       return .failure(error)
     }
+    if !quiet, let warning = collected.warning(for: url) {
+      Terminal.printError("haul: " + TerminalSafe.escaped(warning))
+    }
     let download = downloader.start(request(url, checksum: wanted, collected))
     SignalTrap.onInterrupt { download.cancel() }
     // Where standard output is the file itself, the summary must not get into it.
     if let output, Terminal.isStandardOutput(output) { Terminal.summariesGoToError() }
-    return await Display(quiet: quiet).follow(download)
+    let outcome = await Display(quiet: quiet).follow(download)
+    if !quiet, case .automatic? = checksumArgument, case .success(let result) = outcome,
+      result.checksum == nil
+    {
+      Terminal.printError(
+        "haul: warning: --checksum auto found nothing to compare with: the server declares no digest of the file"
+      )
+    }
+    return outcome
   }
 
   private var checksumArgument: ChecksumArgument? {

@@ -46,21 +46,25 @@ enum Report {
     if let advice = error.advice {
       lines.append("haul: \(TerminalSafe.escaped(advice))")
     } else if error.code == .interrupted {
-      lines.append(
-        error.kept?.canResume == true
-          ? "haul: run the same command again to go on from there" : "haul: the same command starts over")
+      if error.kept?.canResume == true {
+        lines.append("haul: run the same command again to go on from there")
+      } else if error.kept == nil {
+        lines.append("haul: nothing was kept; the same command starts over")
+      }
     }
     return lines
   }
 
   private static func keptLine(_ kept: DownloadError.Kept) -> String {
     let total = kept.total.map { " of \(Quantities.bytes($0))" } ?? ""
+    let written = "\(Quantities.bytes(kept.written))\(total) in \(TerminalSafe.escaped(kept.path))"
+    // Bytes that nothing can go on from are not what "kept" promises.
+    guard kept.canResume else { return "left \(written); the same command starts over" }
     let durable =
       kept.durable >= kept.written
       ? "all of it safe on the disk"
       : "\(Quantities.bytes(kept.durable)) of it safe on the disk; a power loss would take the rest"
-    return "kept \(Quantities.bytes(kept.written))\(total) in \(TerminalSafe.escaped(kept.path)), \(durable)"
-      + (kept.canResume ? "" : "; nothing can go on from it")
+    return "kept \(written), \(durable)"
   }
 
   static func notice(_ notice: DownloadNotice) -> String {
@@ -82,10 +86,24 @@ enum Report {
         "an answer of \(Quantities.bytes(bytes)) did not have its own Content-Digest, fetched again"
       case .weakChecksum(let algorithm):
         "weak: files with one \(algorithm == .md5 ? "MD5" : "SHA-1") can be forged; a match rules out accidents only"
+      case .keepingDigest(let digest):
+        "the \(digest.algorithm) that an earlier run was given still has to match: \(digest.hex)"
+      case .replacingDigest(let digest):
+        "begun for the \(digest.algorithm) \(digest.hex); from here on only the digest that is given now counts"
+      case .droppingDigest(let digest):
+        "not compared with the \(digest.algorithm) that an earlier run had: \(digest.hex)"
+      case .renamed(let from, let to): "named \(to) here: \(quoted(from)) is too long or not safe as a name"
+      case .oddForm(let field, let value):
+        "warning: the server sends a \(field) that HTTP does not allow (\(quoted(value))); read as it is meant"
       case .damagedChunks(let count):
         "\(count) damaged \(count == 1 ? "chunk" : "chunks") on the disk, fetched again"
       }
     return "haul: " + TerminalSafe.escaped(text)
+  }
+
+  /// A stranger's text, not longer than it takes to recognise it.
+  private static func quoted(_ text: String) -> String {
+    text.count > 100 ? "'\(text.prefix(100))…'" : "'\(text)'"
   }
 
   private static func chunks(_ count: Int) -> String { "\(count) \(count == 1 ? "chunk" : "chunks")" }

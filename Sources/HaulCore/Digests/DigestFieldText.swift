@@ -2,13 +2,12 @@
 
 /// Reads the fields in which servers declare digests. Total: whatever makes no sense is no digest.
 package enum DigestFieldText {
-  /// `Repr-Digest` and `Content-Digest` (RFC 9530): a dictionary of RFC 8941 with byte sequences. Only SHA-256
-  /// and SHA-512 count; of one key that comes twice the last one does.
+  /// `Repr-Digest` and `Content-Digest` (RFC 9530): a dictionary of RFC 8941 with byte sequences. Its `sha` is
+  /// SHA-1, which it deprecates like `md5`. Of one key that comes twice the last one counts.
   package static func structured(_ values: [String]) -> [ExpectedDigest] {
     var found = DigestSet()
     for member in members(values) {
-      guard let (name, value) = pair(member), let algorithm = DigestAlgorithm(named: name), !algorithm.isWeak
-      else { continue }
+      guard let (name, value) = pair(member), let algorithm = algorithm(named: name) else { continue }
       found[algorithm] = byteSequence(value).flatMap { Base64.decode($0, count: algorithm.byteCount) }
     }
     return found.all
@@ -16,7 +15,11 @@ package enum DigestFieldText {
 
   /// `Digest` (RFC 3230): a comma list of `SHA-256=base64`. Its `SHA` is SHA-1.
   package static func instance(_ values: [String]) -> [ExpectedDigest] {
-    list(values) { FieldText.equalsIgnoringCase($0, "SHA") ? .sha1 : DigestAlgorithm(named: $0) }
+    list(values, algorithm(named:))
+  }
+
+  private static func algorithm(named name: String) -> DigestAlgorithm? {
+    FieldText.equalsIgnoringCase(name, "SHA") ? .sha1 : DigestAlgorithm(named: name)
   }
 
   /// `x-goog-hash`: a comma list of which only `md5=base64` is of use here; crc32c is not computed.

@@ -7,6 +7,8 @@ package enum ResourceChange: Equatable, Sendable, CustomStringConvertible {
   case etag(was: String?, is: String)
   case etagVanished(was: String)
   case lastModified(was: String?, is: String?)
+  /// Another validator than an earlier run has stored, of which only a hash is kept.
+  case storedValidator(isTag: Bool)
 
   /// For people: whatever the server wrote is escaped.
   package var description: String {
@@ -19,6 +21,8 @@ package enum ResourceChange: Equatable, Sendable, CustomStringConvertible {
       "the ETag was \(Self.shown(was)) and is now missing"
     case .lastModified(let was, let now):
       "Last-Modified was \(Self.shown(was)) and is now \(Self.shown(now))"
+    case .storedValidator(let isTag):
+      "its \(isTag ? "ETag" : "Last-Modified") is no longer the one that it was begun with"
     }
   }
 

@@ -44,30 +44,63 @@ package enum FileName {
   /// empty.
   ///
   /// It is cut off before it is decoded, so that `%2F` cannot move the cut.
-  package static func fromURLPath(_ path: String) -> String? {
+  package static func fromURLPath(_ path: String) -> String? { raw(inURLPath: path).map(sanitise) }
+
+  /// The same before it is sanitised.
+  package static func raw(inURLPath path: String) -> String? {
     guard
       let component = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last,
       !component.isEmpty
     else { return nil }
-    return sanitise(String(decoding: FieldText.percentDecoded(component).bytes, as: UTF8.self))
+    return String(decoding: FieldText.percentDecoded(component).bytes, as: UTF8.self)
   }
 
-  /// As many whole characters as fit, without dots and spaces at the end.
+  /// As many whole characters as fit, without dots and spaces at the end. What the name ends in stays: it tells
+  /// what the file is.
   private static func shortened(_ name: String) -> String {
-    var kept = Substring(name)
-    if name.utf8.count > mostBytes {
-      var end = name.startIndex
-      var size = 0
-      while end < name.endIndex {
-        size += name[end].utf8.count
-        if size > mostBytes { break }
-        end = name.index(after: end)
-      }
-      kept = name[..<end]
-    }
-    var scalars = kept.unicodeScalars
+    let whole = trimmed(Substring(name))
+    guard whole.utf8.count > mostBytes else { return whole }
+    let ending = ending(of: whole)
+    let stem = trimmed(prefix(of: whole, bytes: mostBytes - ending.utf8.count))
+    return stem.isEmpty ? "" : stem + ending
+  }
+
+  private static func trimmed(_ name: Substring) -> String {
+    var scalars = name.unicodeScalars
     while let last = scalars.last, last == "." || last.properties.isWhitespace { scalars.removeLast() }
     return String(Substring(scalars))
+  }
+
+  private static func prefix(of name: String, bytes: Int) -> Substring {
+    var end = name.startIndex
+    var size = 0
+    while end < name.endIndex {
+      size += name[end].utf8.count
+      if size > bytes { break }
+      end = name.index(after: end)
+    }
+    return name[..<end]
+  }
+
+  /// `.iso`, `.tar.gz`: up to two short pieces of ASCII letters and digits behind dots, the first of two with a
+  /// letter. Empty where there is none.
+  private static func ending(of name: String) -> String {
+    var kept = ""
+    var rest = Array(name.utf8)[...]
+    for _ in 0..<2 {
+      guard let dot = rest.lastIndex(of: UInt8(ascii: ".")), dot > rest.startIndex else { break }
+      let piece = rest[(dot + 1)...]
+      guard (1...8).contains(piece.count), piece.allSatisfy(isPlain),
+        kept.isEmpty || !piece.allSatisfy(FieldText.isDigit)
+      else { break }
+      kept = "." + String(decoding: piece, as: UTF8.self) + kept
+      rest = rest[..<dot]
+    }
+    return kept
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    FieldText.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(FieldText.lowercased(byte))
   }
 
   /// Whether Windows would open a device: it looks only at what stands before the first dot.

@@ -189,7 +189,9 @@ extension TransferMachine {
   /// The file is another one now, or nobody can tell any more: what is there is of no use.
   private mutating func changed(_ why: String) {
     if let resumed, !resumed.isSameSource { return fail(TransferFailure(.otherFile, why)) }
-    guard settings.restartsOnChange else { return fail(TransferFailure(.changed, why)) }
+    guard settings.restartsOnChange else {
+      return fail(TransferFailure(.changed, "the file has changed on the server: \(why)"))
+    }
     changes += 1
     guard changes == 1 else {
       return fail(TransferFailure(.changed, "the file is being modified: \(why)"))

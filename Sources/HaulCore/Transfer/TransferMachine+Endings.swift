@@ -47,7 +47,8 @@ extension TransferMachine {
   ) {
     switch verdict {
     case .limited(let status, let retryAfter, let isExtra):
-      let failure = TransferFailure(.refused(status: status), "the server answered \(status)")
+      let failure = TransferFailure(
+        .refused(status: status), Self.words(status: status, retryAfter: retryAfter))
       if isExtra {
         limit(wait: Double(retryAfter ?? 0), now: now)
       } else {
@@ -86,6 +87,17 @@ extension TransferMachine {
       interrupted(failure, slot: slot, connection: connection, now: now, dice: dice)
     case .unframed:
       fail(.unframed)
+    }
+  }
+
+  /// A wait that somebody might take for a hang is told.
+  private static func words(status: Int, retryAfter: Int?) -> String {
+    let told = "the server answered \(status)"
+    switch retryAfter {
+    case RetryAfter.longest?:
+      return told + " and asks for a wait of an hour or more; the next try is in an hour"
+    case let seconds? where seconds >= 10: return told + " and asks for a wait of \(seconds) s"
+    default: return told
     }
   }
 

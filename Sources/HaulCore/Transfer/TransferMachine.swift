@@ -83,6 +83,9 @@ package struct TransferMachine: Sendable {
 
   package var isComplete: Bool { phase == .complete }
 
+  /// Whether this run has begun anew because the file is another one by now, as all have agreed.
+  package var hasChanged: Bool { changes == 1 }
+
   /// Whether bytes of an earlier run are part of this one.
   package var isResuming: Bool { resumed != nil }
 

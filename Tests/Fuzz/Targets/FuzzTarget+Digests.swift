@@ -9,7 +9,6 @@ extension FuzzTarget {
     let value = fieldValue(input)
     for digest in DigestFieldText.structured([value]) {
       try check(digest)
-      try insist(!digest.algorithm.isWeak, "a weak digest in a structured field")
       let written = "\(dashed(digest.algorithm))=:\(base64(digest.bytes)):"
       try insist(DigestFieldText.structured([written]) == [digest], "\(written) reads differently")
     }

@@ -40,6 +40,8 @@ struct CatalogueCase: Sendable, CustomTestStringConvertible {
   var deadline = 150.0
   /// What happens before, such as a first run that is cut.
   var prepare: (@Sendable (Arena) throws -> Void)?
+  /// What has to be on its two outputs before it gets a Ctrl-C; nil for none.
+  var interruptsAfter: (@Sendable (_ output: String, _ errors: String) -> Bool)?
   /// What happens while the command runs.
   var during: (@Sendable (Arena) throws -> Void)?
   var check: (@Sendable (CatalogueRun) throws -> Void)?

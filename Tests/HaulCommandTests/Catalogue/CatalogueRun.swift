@@ -37,6 +37,10 @@ struct CatalogueRun: Sendable {
       [subject.url(arena), "-d", arena.folder.path, "-H", "X-Secret: \(Self.secret)"] + subject.arguments,
       environment: HaulProcess.environment, lifetime: subject.deadline)
     try subject.during?(arena)
+    if let condition = subject.interruptsAfter {
+      #expect(process.waitForOutput(condition))
+      process.signal(SIGINT)
+    }
     ended = process.wait()
     requests = Array(arena.origin.requests()[earlier...])
     isRight = try subject.contents.contains { [arena] in try arena.holds(subject.name, $0) }

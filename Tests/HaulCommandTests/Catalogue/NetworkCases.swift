@@ -9,7 +9,7 @@ private let length = CatalogueCase.length
 
 /// Cases 44 to 60: connections that break or crawl, servers that limit, redirects, pages and floods.
 extension Catalogue {
-  static let network: [CatalogueCase] = cuts + paces + limits + addresses + redirects + strangers
+  static let network: [CatalogueCase] = cuts + paces + limits + impatience + addresses + redirects + strangers
 
   private static let cuts: [CatalogueCase] =
     [0, 1, 100, 64 << 10, (1 << 20) - 1, 1 << 20, (4 << 20) - 1].flatMap { count in
@@ -58,6 +58,25 @@ extension Catalogue {
       "50e", "429 and a date in the next century", 2,
       .status(429, retryAfter: "Tue, 02 Jan 2124 03:04:05 GMT")),
   ]
+
+  /// The first answer of all asks for a wait without measure: it is bounded and told, and Ctrl-C ends it.
+  private static let impatience: [CatalogueCase] = [
+    ("50f", "99999999999999999999", "a wait of an hour or more; the next try is in an hour"),
+    ("50g", "Tue, 02 Jan 2124 03:04:05 GMT", "a wait of an hour or more; the next try is in an hour"),
+    ("50h", "1234", "a wait of 1234 s"),
+  ].map { (id: String, value: String, says: String) in
+    CatalogueCase(
+      id, "429 at first and Retry-After: \(value)", .error(130),
+      [Fault.status(429, retryAfter: value).on(.every)]
+    ) {
+      $0.interruptsAfter = { _, errors in errors.contains(says) }
+      $0.check = { run in
+        #expect(run.requests.count == 1)
+        #expect(run.ended.errors.contains("waiting: the server answered 429"), "\(run.ended.errors)")
+        #expect(run.arena.names.isEmpty)
+      }
+    }
+  }
 
   private static func limited(
     _ id: String, _ title: String, _ count: Int, _ refusal: OriginConfiguration.Refusal

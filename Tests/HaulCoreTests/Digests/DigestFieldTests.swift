@@ -33,7 +33,8 @@ private let md5Text = "kAFQmDzST7DWlj99KOF/cg=="
       (["sha-256=:\(sha256Text)"], []), (["sha-256=\(sha256Text)"], []), (["sha-256=:\(sha256Text):x"], []),
       (["sha-256=:\(sha256Text.dropLast()):"], []), (["sha-256=::"], []), (["sha-256=:"], []),
       (["sha-256="], []), (["sha-256"], []), ([""], []), ([",,=,\"\\"], []),
-      (["md5=:\(md5Text):, sha=:\(sha1Text):, unixsum=:AAAA:"], []),
+      (["md5=:\(md5Text):, sha=:\(sha1Text):, unixsum=:AAAA:"], ["sha1 a9993e36", "md5 90015098"]),
+      (["md5=:\(sha1Text):, sha-1=:\(sha1Text):, crc32c=:AAAA:"], ["sha1 a9993e36"]),
     ] as [([String], [String])])
   func structured(values: [String], found: [String]) {
     #expect(shown(DigestFieldText.structured(values)) == found)

@@ -53,7 +53,8 @@ struct FileNameTests {
       // The cut falls behind a suffix of ours, a dot, a space, a device.
       (String(repeating: "a", count: 234) + ".haul" + "xyz", 239),
       (String(repeating: "a", count: 229) + ".haul-part" + "xyz", 239),
-      (String(repeating: "a", count: 238) + ".xyz", 238),
+      (String(repeating: "a", count: 238) + ".xyz", 239),
+      (String(repeating: "a", count: 238) + ".x z", 238),
       (String(repeating: "a", count: 200) + String(repeating: " ", count: 100) + "x", 200),
       ("con" + String(repeating: " ", count: 300) + "x", 4),
       ("con." + String(repeating: "x", count: 300), 239),
@@ -65,6 +66,33 @@ struct FileNameTests {
     let name = FileName.sanitise(raw)
     #expect(name.utf8.count == bytes)
     check(name)
+  }
+
+  @Test(
+    "a long name keeps what it ends in",
+    arguments: [
+      ("a", ".iso"), ("a", ".tar.gz"), ("\u{E9}", ".TAR.xz"), ("a", ".z01"), ("a.b", ".7z"), ("a ", ".zip"),
+    ])
+  func ending(_ piece: String, _ ending: String) {
+    let name = FileName.sanitise(String(repeating: piece, count: 300) + ending)
+    #expect(name.hasSuffix(ending) && name.utf8.count > 230, "\(name)")
+    check(name)
+  }
+
+  @Test(
+    "what is no ending is cut off like the rest",
+    arguments: [".123456789", ".a-b", ".", ".1.2.3", ".\u{E9}t\u{E9}", ".exe.1234.5678"])
+  func noEnding(_ ending: String) {
+    let name = FileName.sanitise(String(repeating: "a", count: 300) + ending)
+    #expect(!name.hasSuffix(ending))
+    check(name)
+  }
+
+  @Test("one character longer than any name leaves no hidden file behind")
+  func hugeCharacter() {
+    let name = FileName.sanitise("a" + String(repeating: "\u{301}", count: 300) + ".iso")
+    check(name)
+    #expect(name == "download")
   }
 
   @Test("whatever comes in, an allowed name comes out", arguments: 0..<16 as Range<UInt64>)
