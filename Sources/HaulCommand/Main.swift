@@ -71,6 +71,8 @@ struct RootCommand: AsyncParsableCommand {
     usage: GetCommand.configuration.usage,
     discussion: "haul --help lists the options.",
     version: "haul \(HaulVersion.current)",
-    subcommands: [GetCommand.self, DemoCommand.self],
+    subcommands: [
+      GetCommand.self, InspectCommand.self, PartialsCommand.self, VerifyCommand.self, DemoCommand.self,
+    ],
     defaultSubcommand: GetCommand.self)
 }

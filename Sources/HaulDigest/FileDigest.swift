@@ -15,6 +15,15 @@ package enum FileDigest {
   package static func compute(
     _ algorithms: Set<DigestAlgorithm>, ofFileAt path: String
   ) throws(DigestError) -> (length: Int, digests: DigestSet) {
+    try compute(algorithms, ofFileAt: path) { _ in true } ?? (0, DigestSet())
+  }
+
+  /// The same, for a file that somebody waits for.
+  /// - Parameter goesOn: told how many bytes are done, after every piece; false ends the reading.
+  /// - Returns: nil where it was ended.
+  package static func compute(
+    _ algorithms: Set<DigestAlgorithm>, ofFileAt path: String, _ goesOn: (Int) -> Bool
+  ) throws(DigestError) -> (length: Int, digests: DigestSet)? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(offset: 0, code: errno) }
     defer { close(descriptor) }
@@ -30,6 +39,7 @@ package enum FileDigest {
       let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
       for digest in digests { digest.update(piece) }
       length += count
+      if !goesOn(length) { return nil }
     }
   }
 }

@@ -13,6 +13,10 @@ package protocol DiskOperations: Sendable {
   func openDirectory(_ path: String) throws(DiskError) -> DiskFile
   /// For reading and writing. Never blocks on a FIFO, never follows a link.
   func openExisting(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile
+  /// For reading alone. Never blocks on a FIFO, never follows a link.
+  func openToRead(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile
+  /// The names in a directory, in no order, without `.`, `..` and those that are no UTF-8: Haul makes none.
+  func names(in directory: DiskFile) throws(DiskError) -> [String]
   /// A new file with mode 0600; kind `.exists` where the name is taken by anything.
   func createExclusively(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile
   /// An existing target for writing only, followed through links; blocks on a FIFO until somebody reads it.

@@ -71,7 +71,7 @@ extension ManifestFile {
     return .usable(LoadedManifest(manifest: manifest, resume: resume))
   }
 
-  private static func readSums(
+  static func readSums(
     _ file: DiskFile, _ layout: ManifestLayout, _ disk: any DiskOperations
   ) throws(DiskError) -> [UInt64] {
     let bytes = try disk.readBytes(layout.sumsSize, from: file, at: layout.sumsOffset)
@@ -115,7 +115,7 @@ extension ManifestFile {
 
   /// Nothing but zeros of a size that we make: a process was killed between creating and writing it. Emptying
   /// such a file loses nothing, and refusing it would leave the target stuck.
-  private static func isBlank(
+  static func isBlank(
     _ file: DiskFile, _ status: FileStatus, _ disk: any DiskOperations
   ) throws(DiskError) -> Bool {
     let greatest = ManifestLayout(ChunkGrid(length: ChunkGrid.mostChunks * ChunkGrid.smallestChunk)).totalSize
@@ -137,26 +137,17 @@ extension ResumeState {
   ) throws(DiskError) -> ResumeState {
     let grid = state.header.grid
     let sameFile = state.header.device == part.status.device && state.header.inode == part.status.inode
-    // Bits speak of one file on stable storage. Of another file, or unsynced, they say nothing; sums still
-    // do.
-    let trusted = sameFile && !state.flags.contains(.notSynced) ? state.slot : nil
-    var marked = trusted?.bitmap ?? ChunkBitmap(count: grid.count)
-    var rescuable: [Int] = []
-    for chunk in 0..<grid.count {
-      let provable = sums[chunk] != ChunkSum.none && grid.range(of: chunk).upper <= part.status.size
-      if marked[chunk], !provable { marked[chunk] = false }
-      if provable, !marked[chunk] { rescuable.append(chunk) }
-    }
+    let account = state.account(sums: sums, isSameFile: sameFile, size: part.status.size)
     var prefixes: [ManifestSlot.WrittenPrefix] = []
-    for prefix in trusted?.prefixes ?? [] {
+    for prefix in account.prefixes {
       let start = grid.range(of: prefix.chunk).lower
       let seed = state.header.id.seed(forChunk: prefix.chunk)
       let range = ByteRange(start, start + prefix.length)
       if try disk.sum(of: range, in: part.file, seed: seed) == prefix.sum { prefixes.append(prefix) }
     }
     return ResumeState(
-      header: state.header, marked: marked, rescuable: rescuable, prefixes: prefixes, flags: state.flags,
-      storedSums: sums)
+      header: state.header, marked: account.marked, rescuable: account.provable, prefixes: prefixes,
+      flags: state.flags, storedSums: sums)
   }
 }
 

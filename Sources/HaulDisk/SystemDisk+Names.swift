@@ -9,6 +9,32 @@ import Darwin
 #endif
 
 extension SystemDisk {
+  package func names(in directory: DiskFile) throws(DiskError) -> [String] {
+    // A descriptor of its own: reading moves the position that all copies share, and closing closes it.
+    let descriptor = try repeated("list", directory.path) {
+      openat(directory.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    }
+    guard let stream = fdopendir(descriptor) else {
+      let code = errno
+      closeDescriptor(descriptor)
+      throw DiskError("list", directory.path, code: code)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else { break }
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+        tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
+          String(validatingCString: $0)
+        }
+      }
+      if let name, name != ".", name != ".." { names.append(name) }
+    }
+    if errno != 0 { throw DiskError("list", directory.path, code: errno) }
+    return names
+  }
+
   package func renameNoReplace(
     _ name: String, to newName: String, in directory: DiskFile
   ) throws(DiskError) {
@@ -63,3 +89,6 @@ extension SystemDisk {
     #endif
   }
 }
+
+// The type's own `close` would hide the system's.
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }

@@ -25,9 +25,19 @@ package struct SystemDisk: DiskOperations {
   }
 
   package func openExisting(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
+    try openNamed(name, in: directory, O_RDWR)
+  }
+
+  package func openToRead(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
+    try openNamed(name, in: directory, O_RDONLY)
+  }
+
+  private func openNamed(
+    _ name: String, in directory: DiskFile, _ access: Int32
+  ) throws(DiskError) -> DiskFile {
     let path = directory.path(of: name)
     // O_NONBLOCK: a FIFO planted here would otherwise hold the committer until somebody opens its other end.
-    let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    let flags = access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
     let descriptor = try repeated("open", path) { openat(directory.descriptor, name, flags) }
     return DiskFile(descriptor: descriptor, path: path)
   }

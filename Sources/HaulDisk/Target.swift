@@ -11,6 +11,9 @@ package struct Target: Hashable, Sendable {
     self.name = name
   }
 
-  package var partName: String { name + ".haul-part" }
-  package var manifestName: String { name + ".haul" }
+  package var partName: String { name + Self.suffixes[0] }
+  package var manifestName: String { name + Self.suffixes[1] }
+
+  /// Of the data file and of the manifest.
+  package static let suffixes = [".haul-part", ".haul"]
 }

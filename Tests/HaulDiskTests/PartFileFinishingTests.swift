@@ -169,4 +169,36 @@ import Testing
     part.close()
     #expect(shop.names == [])
   }
+
+  /// Leaves a part and a manifest, as an interruption does, and removes them; `fault` may stop that anywhere.
+  private func discard(_ fault: @escaping @Sendable (String) -> Int32?) throws -> DiskError.Kind? {
+    let part = try shop.start(content)
+    try part.put(content, chunks: [0, 1])
+    _ = try part.commit(.stop)
+    part.close()
+    shop.disk.forgetLog()
+    shop.disk.fail(fault)
+    defer { shop.disk.heal() }
+    let left = try shop.open(overwrite: true)
+    defer { left.close() }
+    return kind { () throws(DiskError) in try left.remove() }
+  }
+
+  @Test func `removing takes the manifest for good before the part`() throws {
+    #expect(try discard { _ in nil } == nil)
+    #expect(shop.disk.log == ["lock part", "unlink manifest", "sync directory", "unlink part"])
+    #expect(shop.names == [])
+  }
+
+  @Test(arguments: ["unlink manifest", "sync directory", "unlink part"])
+  func `a removal that stops anywhere leaves what the next open takes up or starts over`(
+    step: String
+  ) throws {
+    #expect(try discard { $0 == step ? EIO : nil } == .io)
+    #expect(shop.names.contains("file.bin.haul-part"))
+    let next = try shop.open()
+    defer { next.close() }
+    #expect((next.resume == nil) == (step != "unlink manifest"))
+    if next.resume == nil { #expect(shop.names == ["file.bin.haul-part"]) }
+  }
 }

@@ -52,6 +52,10 @@ final class RecordingDisk: DiskOperations {
   func openExisting(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
     try system.openExisting(name, in: directory)
   }
+  func openToRead(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
+    try system.openToRead(name, in: directory)
+  }
+  func names(in directory: DiskFile) throws(DiskError) -> [String] { try system.names(in: directory) }
   func createExclusively(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
     try note("create", name)
     return try system.createExclusively(name, in: directory)

@@ -94,6 +94,10 @@ final class FaultyDisk: DiskOperations {
   func openExisting(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
     try system.openExisting(name, in: directory)
   }
+  func openToRead(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
+    try system.openToRead(name, in: directory)
+  }
+  func names(in directory: DiskFile) throws(DiskError) -> [String] { try system.names(in: directory) }
   func createExclusively(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
     if let code = seen.createError, name.hasSuffix(".haul") {
       throw DiskError("create", "\(directory.path)/\(name)", code: code)

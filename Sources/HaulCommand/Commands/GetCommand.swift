@@ -10,6 +10,9 @@ struct GetCommand: AsyncParsableCommand {
     abstract: "Fetches big files fast, whole and verified, and goes on where it was interrupted.",
     usage: """
       haul [<options>] <url> ...
+      haul inspect <file>
+      haul partials [<dir>]
+      haul verify <file> [--sha256 <hex>]
       haul demo
       """,
     discussion: """

@@ -105,6 +105,12 @@ final class SimulatedDisk: DiskOperations {
     }
     return opened(name, inode)
   }
+  func openToRead(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
+    try openExisting(name, in: directory)
+  }
+  func names(in directory: DiskFile) throws(DiskError) -> [String] {
+    state.withLock { Array($0.seen.names.keys) }
+  }
   func createExclusively(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
     let inode = try state.withLock { (state) throws(DiskError) in
       guard state.seen.names[name] == nil else { throw DiskError("create", name, code: EEXIST) }
