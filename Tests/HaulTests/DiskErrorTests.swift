@@ -68,6 +68,24 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
   }
 
+  @Test("a part that cannot be opened is left as it was, and the error says so")
+  func cannotOpen() async throws {
+    let disk = FaultyDisk()
+    disk.change { $0.writeError = (from: 11 * MiB, code: EIO) }
+    let bench = try Bench(["/f": .reference(seed: 1, length: length)], disk: disk)
+    let kept = await bench.failure()?.kept
+    disk.change {
+      $0.writeError = nil
+      $0.manifestError = EIO
+    }
+    let error = await bench.failure()
+    #expect(error?.code == .disk)
+    #expect(error?.advice?.contains("f.haul-part is left as it was; check the disk") == true)
+    disk.change { $0.manifestError = nil }
+    #expect(try await bench.fetch().resumedBytes == kept?.written)
+    bench.expectFile(length: length)
+  }
+
   @Test("a failed sync is an error, and nothing gets the final name")
   func syncFails() async throws {
     let disk = FaultyDisk()

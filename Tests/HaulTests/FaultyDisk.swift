@@ -17,6 +17,8 @@ final class FaultyDisk: DiskOperations {
     var heldWrites = 0
     /// The errno of every write to a data file at this offset or later.
     var writeError: (from: Int, code: Int32)?
+    /// The errno of every look into a manifest that is there.
+    var manifestError: Int32?
     /// The errno of every sync.
     var syncError: Int32?
     var largestWrite = Int.max
@@ -90,7 +92,8 @@ final class FaultyDisk: DiskOperations {
 
   func openDirectory(_ path: String) throws(DiskError) -> DiskFile { try system.openDirectory(path) }
   func openExisting(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
-    try system.openExisting(name, in: directory)
+    if let code = seen.manifestError, name.hasSuffix(".haul") { throw DiskError("open", name, code: code) }
+    return try system.openExisting(name, in: directory)
   }
   func createExclusively(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
     try system.createExclusively(name, in: directory)
