@@ -172,6 +172,19 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
   }
 
+  @Test(
+    "where a sync may keep nothing a durable download says so, once, and works", arguments: [true, false])
+  func doubtfulDisk(isDurable: Bool) async throws {
+    let disk = FaultyDisk()
+    disk.change { $0.syncDoubt = .inMemory }
+    let bench = try Bench(["/f": .reference(seed: 1, length: length)], disk: disk)
+    let download = bench.start { $0.isDurable = isDurable }
+    _ = try await download.result()
+    bench.expectFile(length: length)
+    let told = DownloadNotice.doubtfulDisk(why: "\(bench.folder.path) is in memory (tmpfs)")
+    #expect(download.takeNotices() == (isDurable ? [told] : []))
+  }
+
   @Test("a folder that is not there, or is a file, is an error")
   func noFolder() async throws {
     let bench = try Bench(["/f": .reference(seed: 1, length: 10)])

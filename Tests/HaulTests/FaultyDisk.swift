@@ -24,6 +24,7 @@ final class FaultyDisk: DiskOperations {
     var largestWrite = Int.max
     var mayPreallocate = true
     var freeSpace: Int?
+    var syncDoubt: SyncDoubt?
 
     var syncs = 0
     var writes = 0
@@ -87,6 +88,8 @@ final class FaultyDisk: DiskOperations {
     if let free = seen.freeSpace { return free }
     return try system.freeSpace(directory)
   }
+
+  func syncDoubt(_ directory: DiskFile) -> SyncDoubt? { seen.syncDoubt }
 
   // MARK: What is passed on
 
