@@ -25,6 +25,7 @@ linux=
 failed=0
 run() { python3 "Tests/Crash/$1.py" "$haul" "${@:2}" || failed=1; }
 
+run planted
 if [ "$2" = few ]; then
   run kills 50
   [ -z "$linux" ] || run faults 6

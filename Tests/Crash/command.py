@@ -91,17 +91,21 @@ class Running:
 
 
 class Arena:
-    """A folder with one target in it; removed at the end, but for `keep`."""
+    """A folder with one target in it; removed at the end."""
 
     def __init__(self, parent=None):
-        self.folder = tempfile.mkdtemp(prefix="haul-crash.", dir=parent)
+        self.place = tempfile.mkdtemp(prefix="haul-crash.", dir=parent)
+        self.folder = os.path.join(self.place, "there")
+        os.mkdir(self.folder)
         self.target = os.path.join(self.folder, "f")
+        #: What the shim writes.
+        self.log = os.path.join(self.place, "calls")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.place, ignore_errors=True)
 
     @property
     def names(self):

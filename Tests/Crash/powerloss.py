@@ -118,7 +118,7 @@ class Bench:
         arguments = (self.origin.url("/any"), "-o", place.target, "-c", "4", "-q")
         running = self.haul.start(*arguments, **more)
         # Past the first commit, and not past the end.
-        running.ends_within(self.dice.uniform(1.05, 2.8))
+        running.ends_within(self.dice.uniform(1.8 if faults else 1.05, 2.8))
         before = Promise(place.target, may_be_unsynced=True)
         self.volume.lose_power()
         running.kill()

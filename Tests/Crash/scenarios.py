@@ -4,6 +4,7 @@
 import hashlib
 import os
 import random
+import shutil
 
 from command import version
 from manifest import CHUNK, plant
@@ -68,6 +69,57 @@ class Sparse(Scenario):
     """A filesystem that cannot set room aside."""
 
     base = "fallocate * 1+ EOPNOTSUPP"
+
+
+class Storming(Scenario):
+    """Each second call is interrupted by a signal."""
+
+    base = ";".join(f"{call} * /2 EINTR" for call in (
+        "open", "pwrite", "pread", "fsync", "fdatasync", "fallocate", "ftruncate", "rename", "unlink", "flock", "close",
+        "fchmod"))
+
+    def prepare(self, arena):
+        self.plant(arena)
+
+
+class Trickling(Scenario):
+    """Each second write or read does one byte."""
+
+    base = "pwrite * /2 short;pread * /2 short"
+
+    def prepare(self, arena):
+        self.plant(arena)
+
+
+class ReadOnly(Scenario):
+    """The filesystem becomes read-only in the middle."""
+
+    code = 14
+    base = "pwrite * 3+ EROFS;rename * 1+ EROFS;unlink * 1+ EROFS;fsync * 2+ EROFS"
+
+    def prepare(self, arena):
+        self.plant(arena)
+
+
+class Vanishing(Scenario):
+    """Somebody removes the folder in the middle."""
+
+    code = 14
+    forgets = True
+
+    def prepare(self, arena):
+        self.arena = arena
+        self.resource.hold(CHUNK + CHUNK // 2)
+
+    def drive(self, running):
+        while not self.resource.waiting and not running.ends_within(0.002):
+            pass
+        shutil.rmtree(self.arena.folder)
+        self.resource.hold(None)
+
+    def release(self):
+        super().release()
+        os.makedirs(self.arena.folder, exist_ok=True)
 
 
 class Linking(Scenario):
@@ -167,6 +219,25 @@ class Damaged(Scenario):
             file.write(b"rotten")
 
 
+class CutOff(Scenario):
+    """Somebody has made the part shorter."""
+
+    damaged = (1, 2)
+
+    def prepare(self, arena):
+        self.plant(arena, marked=(0, 1, 2), summed=())
+        os.truncate(arena.target + ".haul-part", CHUNK + CHUNK // 2)
+
+
+class Extended(Scenario):
+    """Somebody has written behind the end of the part."""
+
+    def prepare(self, arena):
+        self.plant(arena)
+        with open(arena.target + ".haul-part", "ab") as file:
+            file.write(b"more" * 100_000)
+
+
 class Leftover(Scenario):
     """What a kill between the last rename and the removal of the manifest leaves."""
 
@@ -206,6 +277,7 @@ class OrphanedManifest(Scenario):
 
 
 ALL = [
-    Fresh, Sparse, Linking, Resuming, Stopped, StoppedAgain, Committing, Changed, Overwriting, Mismatching, Damaged,
-    Leftover, LinkedLeftover, OrphanedPart, OrphanedManifest,
+    Fresh, Sparse, Storming, Trickling, ReadOnly, Vanishing, Linking, Resuming, Stopped, StoppedAgain, Committing,
+    Changed, Overwriting, Mismatching, Damaged, CutOff, Extended, Leftover, LinkedLeftover, OrphanedPart,
+    OrphanedManifest,
 ]

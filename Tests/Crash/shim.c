@@ -8,7 +8,7 @@
 //   HAUL_FAULTS         rules, with ";" between them: CALL KIND NTH ACTION
 //
 // CALL is one of `names` below, or "*". KIND is what it is about: part, manifest, file (any other name), directory, or
-// "*". NTH counts the matching calls from 1 on; "3+" is the third and all later ones. ACTION:
+// "*". NTH counts the matching calls from 1 on; "3+" is the third and all later ones, "/3" each third. ACTION:
 //
 //   EIO, ENOSPC ...   fails with that, without having been made
 //   short             one byte is written or read
@@ -26,6 +26,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ enum action { PASS, FAIL, SHORT, SKIP, KILL, POWER };
 
 struct rule {
   int call, kind;  // -1: any
-  int nth, later;
+  int nth, later, period;
   enum action action;
   int code, after;
   atomic_int met;
@@ -115,7 +116,8 @@ static void prepare(void) {
     struct rule *rule = &rules[rule_count++];
     rule->call = index_of(call, names, CALLS);
     rule->kind = index_of(kind, kinds, KINDS);
-    rule->nth = atoi(nth);
+    if (nth[0] == '/') rule->period = atoi(nth + 1);
+    else rule->nth = atoi(nth);
     rule->later = strchr(nth, '+') != NULL;
     read_action(rule, action);
   }
@@ -177,7 +179,9 @@ static struct rule *meet(enum call call, enum kind kind) {
     struct rule *rule = &rules[index];
     if ((rule->call >= 0 && rule->call != (int)call) || (rule->kind >= 0 && rule->kind != (int)kind)) continue;
     int count = atomic_fetch_add(&rule->met, 1) + 1;
-    if (found == NULL && (count == rule->nth || (rule->later && count > rule->nth))) found = rule;
+    bool is_meant = count == rule->nth || (rule->later && count > rule->nth);
+    if (rule->period > 0) is_meant = count % rule->period == 0;
+    if (found == NULL && is_meant) found = rule;
   }
   if (log_file >= 0) {
     char line[64], mark[8] = "";
