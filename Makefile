@@ -9,8 +9,11 @@ DESTDIR ?=
 JOBS ?=
 # How long `make fuzz` spends on each reader of strangers' bytes, in seconds.
 FUZZ_SECONDS ?= 60
-# How many random lives of a part file `make crash` ends by power losses.
+# What `make crash` does: random lives of a part file on a simulated disk, kills of the real command, and forced
+# shutdowns of each real filesystem under it.
 CRASH_SEEDS ?= 150
+CRASH_KILLS ?= 1000
+CRASH_LOSSES ?= 20
 # Passed on to the benchmarks, for example: make bench BENCH_ARGS="--rounds 9 --only loss-20"
 BENCH_ARGS ?=
 
@@ -37,15 +40,17 @@ demo: dist/haul ## Fetch a generated file over one connection, then with Haul, s
 test: ## Run all tests, the ones against nginx and Apache included
 	@Scripts/deps.sh test
 	swift test $(SWIFT_JOBS)
+	@Scripts/crash.sh "$$(swift build --show-bin-path)/haul" few
 	@SWIFT_JOBS="$(SWIFT_JOBS)" Scripts/fuzz.sh 1
 
 fuzz: ## Run the fuzzers, FUZZ_SECONDS each (60 unless given)
 	@Scripts/deps.sh build
 	@SWIFT_JOBS="$(SWIFT_JOBS)" Scripts/fuzz.sh $(FUZZ_SECONDS)
 
-crash: ## Simulate power losses and kills, CRASH_SEEDS lives of a part file (150 unless given)
+crash: dist/haul ## Kills, power losses (by root) and failing system calls under the release binary; takes an hour
 	@Scripts/deps.sh test
 	HAUL_CRASH_SEEDS=$(CRASH_SEEDS) HAUL_CRASH_SAMPLES=6 swift test $(SWIFT_JOBS) --filter CrashTests
+	@Scripts/crash.sh dist/haul $(CRASH_KILLS) $(CRASH_LOSSES)
 
 sanitize: ## Run the tests below the command under ThreadSanitizer and AddressSanitizer
 	@Scripts/deps.sh build

@@ -4,7 +4,7 @@
 # Installs what a make target needs and this machine lacks, or prints the one line to type.
 #
 #   Scripts/deps.sh build     Swift, pkg-config, headers of libcurl, OpenSSL and xxHash
-#   Scripts/deps.sh test      the same, and nginx and Apache if they can be had (their tests skip without them)
+#   Scripts/deps.sh test      the same, and nginx, Apache and Python if they can be had (their tests skip without them)
 #   Scripts/deps.sh bench     the same as build, and nginx, curl, openssl, python3; other downloaders if they can be had
 #   Scripts/deps.sh lint      Swift and python3
 #   Scripts/deps.sh package   dpkg-dev
@@ -60,6 +60,7 @@ look() {
     test)
       have nginx || wished+=(nginx)
       have apache2 || have httpd || wished+=(apache)
+      have python3 || wished+=(python3)
       ;;
     bench)
       have nginx || needed+=(nginx)

@@ -7,6 +7,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
 
 int haul_preallocate(int descriptor, int64_t offset, int64_t length) {
 #if defined(__linux__)
@@ -51,6 +54,16 @@ int haul_drop_cache(int descriptor, int64_t offset, int64_t length) {
 #else
   if (offset != 0 || length != 0) return 0;
   return fcntl(descriptor, F_NOCACHE, 1) == 0 ? 0 : errno;
+#endif
+}
+
+uint64_t haul_filesystem_magic(int descriptor) {
+#if defined(__linux__)
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 ? (uint64_t)(uint32_t)status.f_type : 0;
+#else
+  (void)descriptor;
+  return 0;
 #endif
 }
 

@@ -81,6 +81,8 @@ public final class Download: Sendable {
 public enum DownloadNotice: Sendable, Equatable {
   /// The server gives no validator and no digest is known: an interrupted download starts over.
   case cannotResume(why: String)
+  /// What is told as durable may not be: the folder is in memory, or on a filesystem of which that is not known.
+  case doubtfulDisk(why: String)
   /// The bytes go in order to something that is not a regular file.
   case streaming(to: String)
   /// The output is a FIFO that nobody reads from yet.

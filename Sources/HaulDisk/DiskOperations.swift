@@ -65,6 +65,25 @@ package protocol DiskOperations: Sendable {
   var longestCached: Int { get }
   /// Bytes that this user may still take on the directory's filesystem.
   func freeSpace(_ directory: DiskFile) throws(DiskError) -> Int
+  /// Why syncs on the directory's filesystem may keep nothing; nil where nothing speaks against them.
+  func syncDoubt(_ directory: DiskFile) -> SyncDoubt?
   /// The user that new files belong to.
   var effectiveUser: UInt32 { get }
+}
+
+/// Why a sync may not keep anything.
+package enum SyncDoubt: Equatable, Sendable {
+  /// The filesystem lives in memory: tmpfs, ramfs.
+  case inMemory
+  /// A program that is no part of the system decides what a sync does.
+  case fuse
+
+  /// By what statfs(2) calls the filesystem's type on Linux.
+  init?(magic: UInt64) {
+    switch magic {
+    case 0x0102_1994, 0x8584_58f6: self = .inMemory
+    case 0x6573_5546: self = .fuse
+    default: return nil
+    }
+  }
 }

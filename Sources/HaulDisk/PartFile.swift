@@ -72,6 +72,9 @@ package final class PartFile: Sendable {
   /// What a former run left, or nil. Whether it is the same generation is for the caller to decide.
   package var resume: ResumeState? { ledger.withLock { $0.resume } }
 
+  /// Why what is called durable here may not be; nil without syncs, which promise nothing.
+  package var syncDoubt: SyncDoubt? { syncs ? disk.syncDoubt(directory) : nil }
+
   /// A look at the state. Any thread.
   package func snapshot() -> PartSnapshot {
     state.withLock {

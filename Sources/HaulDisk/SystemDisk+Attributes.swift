@@ -69,6 +69,10 @@ extension SystemDisk {
     return pages > 0 && size > 0 ? pages * size / 8 : Int.max
   }
 
+  package func syncDoubt(_ directory: DiskFile) -> SyncDoubt? {
+    SyncDoubt(magic: haul_filesystem_magic(directory.descriptor))
+  }
+
   package func freeSpace(_ directory: DiskFile) throws(DiskError) -> Int {
     var space = statvfs()
     _ = try repeated("ask for the free space of", directory.path) { fstatvfs(directory.descriptor, &space) }

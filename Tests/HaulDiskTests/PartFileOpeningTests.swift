@@ -3,6 +3,7 @@
 import Foundation
 import HaulCore
 import HaulPlatform
+import TestSupport
 import Testing
 
 @testable import HaulDisk
@@ -138,6 +139,17 @@ import Testing
     let part = try shop.open(overwrite: true)
     part.close()
     #expect(shop.contents(shop.finalPath) == [1])
+  }
+
+  @Test(.enabled(if: Files.exists("/dev/shm"), "there is no filesystem in memory to try"))
+  func `a filesystem in memory is told, unless nothing is synced anyway`() throws {
+    let target = Target(
+      directory: "/dev/shm", name: "haul-test.\(getpid()).\(UInt64.random(in: 0...UInt64.max))")
+    for sync in [true, false] {
+      let part = try PartFile.open(target, overwrite: false, sync: sync)
+      #expect(part.syncDoubt == (sync ? .inMemory : nil))
+      try part.remove()
+    }
   }
 
   @Test func `a directory that is not there is named as gone`() {

@@ -135,6 +135,7 @@ final class RecordingDisk: DiskOperations {
     try note(range.map { "drop \($0.lower)..<\($0.upper) of" } ?? "drop", file.path)
     try system.dropCache(file, range)
   }
+  func syncDoubt(_ directory: DiskFile) -> SyncDoubt? { system.syncDoubt(directory) }
   var longestCached: Int { script.withLock { $0.longestCached } }
   func freeSpace(_ directory: DiskFile) throws(DiskError) -> Int {
     if let free = script.withLock({ $0.free }) { return free }

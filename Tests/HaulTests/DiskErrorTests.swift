@@ -68,6 +68,24 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
   }
 
+  @Test("a part that cannot be opened is left as it was, and the error says so")
+  func cannotOpen() async throws {
+    let disk = FaultyDisk()
+    disk.change { $0.writeError = (from: 11 * MiB, code: EIO) }
+    let bench = try Bench(["/f": .reference(seed: 1, length: length)], disk: disk)
+    let kept = await bench.failure()?.kept
+    disk.change {
+      $0.writeError = nil
+      $0.manifestError = EIO
+    }
+    let error = await bench.failure()
+    #expect(error?.code == .disk)
+    #expect(error?.advice?.contains("f.haul-part is left as it was; check the disk") == true)
+    disk.change { $0.manifestError = nil }
+    #expect(try await bench.fetch().resumedBytes == kept?.written)
+    bench.expectFile(length: length)
+  }
+
   @Test("a failed sync is an error, and nothing gets the final name")
   func syncFails() async throws {
     let disk = FaultyDisk()
@@ -152,6 +170,19 @@ private let MiB = 1 << 20
     let bench = try Bench(["/f": .reference(seed: 1, length: length)], disk: disk)
     try await bench.fetch()
     bench.expectFile(length: length)
+  }
+
+  @Test(
+    "where a sync may keep nothing a durable download says so, once, and works", arguments: [true, false])
+  func doubtfulDisk(isDurable: Bool) async throws {
+    let disk = FaultyDisk()
+    disk.change { $0.syncDoubt = .inMemory }
+    let bench = try Bench(["/f": .reference(seed: 1, length: length)], disk: disk)
+    let download = bench.start { $0.isDurable = isDurable }
+    _ = try await download.result()
+    bench.expectFile(length: length)
+    let told = DownloadNotice.doubtfulDisk(why: "\(bench.folder.path) is in memory (tmpfs)")
+    #expect(download.takeNotices() == (isDurable ? [told] : []))
   }
 
   @Test("a folder that is not there, or is a file, is an error")

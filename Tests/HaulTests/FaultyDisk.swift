@@ -19,11 +19,14 @@ final class FaultyDisk: DiskOperations {
     var writeError: (from: Int, code: Int32)?
     /// The errno of creating a manifest.
     var createError: Int32?
+    /// The errno of every look into a manifest that is there.
+    var manifestError: Int32?
     /// The errno of every sync.
     var syncError: Int32?
     var largestWrite = Int.max
     var mayPreallocate = true
     var freeSpace: Int?
+    var syncDoubt: SyncDoubt?
 
     var syncs = 0
     var writes = 0
@@ -88,11 +91,14 @@ final class FaultyDisk: DiskOperations {
     return try system.freeSpace(directory)
   }
 
+  func syncDoubt(_ directory: DiskFile) -> SyncDoubt? { seen.syncDoubt }
+
   // MARK: What is passed on
 
   func openDirectory(_ path: String) throws(DiskError) -> DiskFile { try system.openDirectory(path) }
   func openExisting(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
-    try system.openExisting(name, in: directory)
+    if let code = seen.manifestError, name.hasSuffix(".haul") { throw DiskError("open", name, code: code) }
+    return try system.openExisting(name, in: directory)
   }
   func openToRead(_ name: String, in directory: DiskFile) throws(DiskError) -> DiskFile {
     try system.openToRead(name, in: directory)

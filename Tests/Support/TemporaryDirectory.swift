@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CPlatform
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -8,15 +9,15 @@ import Glibc
 import Darwin
 #endif
 
-/// A new directory of mode 0700 under `TMPDIR` or `/tmp`, removed with all that is in it by ``close()`` or
-/// when the value goes.
+/// A new directory of mode 0700 under `TMPDIR`, or `/tmp` where that is on a disk, or `/var/tmp`; removed with all
+/// that is in it by ``close()`` or when the value goes.
 package final class TemporaryDirectory: Sendable {
   /// Absolute, without a slash at its end.
   package let path: String
   private let isClosed = Atomic(false)
 
   package init() throws(TemporaryDirectoryError) {
-    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? usualParent
     var template = Array("\(parent)/haul-test.XXXXXX".utf8CString)
     let isMade = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) != nil }
     guard isMade else { throw TemporaryDirectoryError(parent: parent, code: errno) }
@@ -56,3 +57,12 @@ package struct TemporaryDirectoryError: Error {
   package let parent: String
   package let code: Int32
 }
+
+/// Where `/tmp` lives in memory, a download into it says that nothing there is durable, which is not what most tests
+/// are about.
+private let usualParent: String = {
+  let descriptor = open("/tmp", O_RDONLY | O_CLOEXEC)
+  defer { close(descriptor) }
+  let tmpfs: UInt64 = 0x0102_1994
+  return descriptor >= 0 && haul_filesystem_magic(descriptor) == tmpfs ? "/var/tmp" : "/tmp"
+}()

@@ -26,6 +26,9 @@ int haul_sync_file(int descriptor);
 /// length 0 reaches to the end of the file. macOS knows the whole file only and does nothing for a part of it.
 int haul_drop_cache(int descriptor, int64_t offset, int64_t length);
 
+/// The magic number of the filesystem that an open file lies on (statfs, f_type); 0 where it is not to be had.
+uint64_t haul_filesystem_magic(int descriptor);
+
 /// Names the calling thread for ps and debuggers (at most 15 bytes on Linux).
 void haul_name_thread(const char *name);
 

@@ -60,7 +60,16 @@ extension Driver {
     stopIfPending()
   }
 
+  private func text(_ doubt: SyncDoubt) -> String {
+    let folder = plan.directory == "." ? "this folder" : plan.directory
+    return switch doubt {
+    case .inMemory: "\(folder) is in memory (tmpfs)"
+    case .fuse: "\(folder) is on a FUSE filesystem, and only that knows what a sync does"
+    }
+  }
+
   private func continueOpening(_ output: OpenedOutput) {
+    if case .part(let part) = output, let doubt = part.syncDoubt { notice(.doubtfulDisk(why: text(doubt))) }
     if case .part(let part) = output, let why = part.notice { notice(.startingOver(why: why)) }
     guard case .part(let part) = output, let state = part.resume else {
       return machine == nil ? startMachine(resumed: nil) : prepare()

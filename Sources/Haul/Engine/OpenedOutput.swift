@@ -78,10 +78,21 @@ struct OutputOpener: Sendable {
         target, overwrite: plan.options.overwrites, sync: plan.options.isDurable, disk: disk)
       return .success(.part(part))
     } catch let error as DiskError {
-      return .failure(DownloadError(error, kept: nil))
+      return .failure(failure(error))
     } catch {
       return .failure(DownloadError(.other, "\(error)"))
     }
+  }
+
+  /// Where a part is there that could not be opened, whoever waits for it wants to know that it was not touched.
+  private func failure(_ error: DiskError) -> DownloadError {
+    var failure = DownloadError(error, kept: nil)
+    let part = path + ".haul-part"
+    var status = stat()
+    if failure.code == .disk || failure.code == .other, lstat(part, &status) == 0, status.st_size > 0 {
+      failure.advice = "\(part) is left as it was" + (failure.advice.map { "; \($0)" } ?? "")
+    }
+    return failure
   }
 
   /// Compares the file that is there with the digest that it should have, before it is called in the way.

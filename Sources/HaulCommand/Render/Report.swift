@@ -71,6 +71,7 @@ enum Report {
     let text =
       switch notice {
       case .cannotResume(let why): "an interruption will start over: \(why)"
+      case .doubtfulDisk(let why): "a power loss may take what is fetched: \(why)"
       case .streaming(let to): "writing to \(to) in order, over one connection; an interruption starts over"
       case .waitingForReader(let path): "waiting until somebody reads from \(path)"
       case .waitingForRoom(let why):

@@ -197,6 +197,7 @@ final class SimulatedDisk: DiskOperations {
   func setMode(_ file: DiskFile, _ mode: UInt32) throws(DiskError) {}
   func setModified(_ file: DiskFile, _ seconds: Int) throws(DiskError) {}
   func dropCache(_ file: DiskFile, _ range: ByteRange?) throws(DiskError) {}
+  func syncDoubt(_ directory: DiskFile) -> SyncDoubt? { nil }
   var longestCached: Int { .max }
   func freeSpace(_ directory: DiskFile) throws(DiskError) -> Int { 1 << 40 }
   var effectiveUser: UInt32 { 0 }
