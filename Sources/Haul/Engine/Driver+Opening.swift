@@ -98,6 +98,7 @@ extension Driver {
 
   /// The first answer has told what the file is: give it its grid and its space before the second request.
   func prepare() {
+    if awaitsAdoption, let file = plan.adopted { return surveyAdopted(file) }
     guard let output else {
       name = FileName.sanitise(machine?.resource?.suggestedName ?? "download")
       return open()
@@ -136,7 +137,7 @@ extension Driver {
     }
   }
 
-  private func makeHeader(grid: ChunkGrid) -> ManifestHeader {
+  func makeHeader(grid: ChunkGrid) -> ManifestHeader {
     let validator = machine?.resource?.identity.strongest.map(StoredValidator.init)
     return ManifestHeader(
       id: ManifestID(high: .random(in: 1...UInt64.max), low: .random(in: 1...UInt64.max)),

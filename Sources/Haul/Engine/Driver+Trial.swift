@@ -20,6 +20,7 @@ extension Driver {
 
   /// Every chosen chunk is here.
   func trialEnded() {
+    if let trial, let adoption { return adoptionTried(trial, adoption) }
     guard let trial, let memory, let identity = machine?.resource?.identity else {
       return stop(otherDownload("it could not be compared with what is at the new URL"))
     }
@@ -33,6 +34,7 @@ extension Driver {
   }
 
   func otherDownload(_ why: String) -> DownloadError {
+    if adoption != nil { return plan.notAdopted(why) }
     let source = memory?.state.header.source ?? ""
     return DownloadError(
       .occupied, "the partial there belongs to another download (\(source)): \(why)",
