@@ -169,7 +169,9 @@ struct AdoptTests {
     #expect(arena.names == ["f.part"])
   }
 
-  @Test("stopped after it was taken over, the plain command goes on from it", arguments: [SIGINT, SIGKILL])
+  @Test(
+    "stopped after it was taken over, the plain command and the same one go on from it",
+    arguments: [SIGINT, SIGKILL])
   func interrupted(signal: Int32) throws {
     // No request of the sample is as long as that.
     let arena = try Arena(["/f": resource.gated(at: 3_500_000)])
@@ -186,7 +188,7 @@ struct AdoptTests {
     #expect(arena.names == ["f.haul", "f.haul-part"])
     arena.origin.openGate("gate")
     let before = arena.origin.requests().count
-    let ended = try arena.run("/f")
+    let ended = signal == SIGINT ? try arena.run("/f") : try adopt(arena, "f.part")
     #expect(ended.end == .exit(0), "\(ended.errors)")
     #expect(try arena.holds("f", content))
     let asked = arena.origin.journal().requested(from: before, length: Self.length)

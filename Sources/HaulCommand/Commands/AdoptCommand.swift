@@ -50,12 +50,15 @@ struct AdoptCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try insistFile()
     guard let name = output ?? PartialName.finished(PathParts.name(file)) ?? RequestURL.fileName(url) else {
       throw ValidationError("Neither the file nor the URL tells the finished file's name: give it with -o.")
     }
-    var (request, downloader) = try await fetch.prepare(url, to: PathParts.folder(file) + name)
-    request.adopted = file
+    let path = PathParts.folder(file) + name
+    // An attempt that was interrupted has taken it over already: the same command goes on from there.
+    let isTaken = access(file, F_OK) != 0 && (try? Partials.inspect(path))?.manifest != nil
+    if !isTaken { try insistFile() }
+    var (request, downloader) = try await fetch.prepare(url, to: path)
+    request.adopted = isTaken ? nil : file
     request.options.forcesResume = forceResume
     let result = try await fetch.fetch(request, with: downloader)
     if !fetch.quiet { for line in Report.unproven(result) { Terminal.print(line) } }
