@@ -162,4 +162,12 @@ package struct ResumeState: Equatable, Sendable {
   package let flags: ManifestSlot.Flags
   /// One a chunk, 0 = none.
   package let storedSums: [UInt64]
+
+  package init(
+    header: ManifestHeader, marked: ChunkBitmap, rescuable: [Int], prefixes: [ManifestSlot.WrittenPrefix],
+    flags: ManifestSlot.Flags, storedSums: [UInt64]
+  ) {
+    (self.header, self.marked, self.rescuable) = (header, marked, rescuable)
+    (self.prefixes, self.flags, self.storedSums) = (prefixes, flags, storedSums)
+  }
 }

@@ -132,7 +132,8 @@ extension Driver {
           checksum: checksum, digestStatus: status(of: verdict, digests),
           receivedBytes: discardedBytes + (machine?.receivedBytes ?? 0), resumedBytes: resumedBytes,
           seconds: monotonicSeconds() - startedAt, retries: machine?.retryCount ?? 0,
-          connections: max(mostBusy, 1), wasComplete: false, comparedChunks: comparedChunks)))
+          connections: max(mostBusy, 1), wasComplete: false, comparedChunks: comparedChunks,
+          adoptedChunks: adoptedChunks)))
   }
 
   func endComplete(length: Int, _ digests: DigestSet) {
@@ -218,7 +219,7 @@ extension Driver {
       stop(DownloadError(error, kept: nil))
       return stopIfPending()
     }
-    resumedBytes = 0
+    (resumedBytes, adoptedChunks) = (0, 0)
     // A link that the original has led to may have run out meanwhile.
     route = route.original
     hasherOutcome = nil
@@ -276,6 +277,7 @@ extension Driver {
     shortage = nil
     rescue?.cancel()
     proof?.cancel()
+    survey?.cancel()
     // The file is still being opened or cleared on the committer; the letter about that ends this.
     if was == .opening || was == .clearing || was == .preparing { return }
     guard output != nil else { return end(.failure(error)) }
@@ -362,6 +364,7 @@ extension Driver {
   func end(_ outcome: Result<DownloadResult, DownloadError>) {
     publish()
     stage = .ended
+    adoption = nil
     removeTransfers(keepingBytes: false)
     dropWaiting()
     download.end(outcome)

@@ -113,6 +113,7 @@ extension Driver {
 
   /// The first answer has told what the file is: give it its grid and its space before the second request.
   func prepare() {
+    if awaitsAdoption, let file = plan.adopted { return surveyAdopted(file) }
     guard let output else {
       let suggested = machine?.resource?.suggestedName
       let safe = FileName.sanitise(suggested ?? FileName.fallback)
@@ -154,7 +155,7 @@ extension Driver {
     }
   }
 
-  private func makeHeader(grid: ChunkGrid) -> ManifestHeader {
+  func makeHeader(grid: ChunkGrid) -> ManifestHeader {
     let validator = machine?.resource?.identity.strongest.map(StoredValidator.init)
     return ManifestHeader(
       id: ManifestID(high: .random(in: 1...UInt64.max), low: .random(in: 1...UInt64.max)),

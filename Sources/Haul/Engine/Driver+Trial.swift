@@ -20,6 +20,7 @@ extension Driver {
 
   /// Every chosen chunk is here.
   func trialEnded() {
+    if let trial, let adoption { return adoptionTried(trial, adoption) }
     guard let trial, let memory, let identity = machine?.resource?.identity else {
       return stop(otherDownload("it could not be compared with what is at the new URL"))
     }
@@ -34,6 +35,7 @@ extension Driver {
   }
 
   func otherDownload(_ why: String) -> DownloadError {
-    memory?.occupied(why) ?? DownloadError(.occupied, "\(pathText).haul-part: \(why)")
+    if adoption != nil { return plan.notAdopted(why) }
+    return memory?.occupied(why) ?? DownloadError(.occupied, "\(pathText).haul-part: \(why)")
   }
 }

@@ -67,6 +67,12 @@ final class Driver {
   var trial: SourceTrial?
   /// How many chunks were found equal.
   var comparedChunks = 0
+  /// Under way while a partial file of another program is read.
+  var survey: AdoptionSurvey?
+  /// That file, once it was read.
+  var adoption: Adoption?
+  /// How many of its chunks were taken over.
+  var adoptedChunks = 0
   /// What came over the network in attempts that were thrown away.
   var discardedBytes = 0
   var damagedChunks = 0
@@ -136,7 +142,7 @@ final class Driver {
   }
 
   func start() {
-    if name == nil {
+    if name == nil || awaitsAdoption {
       startMachine(resumed: nil)
     } else {
       open()
@@ -221,6 +227,7 @@ final class Driver {
     switch event {
     case .awaitsReader: readerAwaitedSince = now
     case .opened(let result): opened(result)
+    case .surveyed(let result): surveyed(result)
     case .begun(let result): begun(result)
     case .roomAvailable: releaseIfRoom(now: now)
     case .writeFailed(let error): stop(DownloadError(error, kept: nil))

@@ -4,18 +4,23 @@ internal import HaulCore
 internal import HaulDigest
 internal import HaulDisk
 
-/// Compares what another source has with the sums of an unfinished file: its first, its last and one other
-/// chunk. The bytes are summed as they come and go nowhere else.
+/// Compares what a source has with the sums of an unfinished file, in some of its chunks. The bytes are summed as they come and go nowhere else.
 struct SourceTrial {
   let chunks: [Int]
   private let state: ResumeState
+  private let change: @Sendable (Identity) -> ResourceChange?
   private var running: [Int: (sum: HaulDigest.ChunkSum, position: Int)] = [:]
 
   /// Nil where the file has no whole chunk to compare.
   init?(_ state: ResumeState, dice: Double) {
-    chunks = SampleChunks.choose(from: state.marked, dice: dice)
-    self.state = state
+    // A validator means nothing across sources; the length is compared by the transfer itself.
+    self.init(state, chunks: SampleChunks.choose(from: state.marked, dice: dice)) { _ in nil }
     guard !chunks.isEmpty else { return nil }
+  }
+
+  /// - Parameter change: compares an answer with what the server said before.
+  init(_ state: ResumeState, chunks: [Int], change: @escaping @Sendable (Identity) -> ResourceChange?) {
+    (self.state, self.chunks, self.change) = (state, chunks, change)
   }
 
   /// What a transfer is told: only the chosen chunks are missing.
@@ -23,8 +28,7 @@ struct SourceTrial {
     let grid = state.header.grid
     var present = ByteRangeSet(grid.whole)
     for chunk in chunks { present.remove(grid.range(of: chunk)) }
-    // A validator means nothing across sources; the length is compared by the transfer itself.
-    return ResumedFile(grid: grid, present: present, isSameSource: false) { _ in nil }
+    return ResumedFile(grid: grid, present: present, isSameSource: false, change: change)
   }
 
   /// Takes bytes of one chunk, in order.
