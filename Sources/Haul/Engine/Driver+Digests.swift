@@ -18,6 +18,8 @@ extension Driver {
       let range = head.bodyRange
       if plan.believesDigests(from: connection.route.url.origin) {
         digests.add(ServerDigests(head, bodyIsWhole: range == nil))
+      } else if plan.checksBodies, range == nil {
+        digests.add(ServerDigests(ofWholeBody: head))
       }
       declared.note(digests, range: range)
       if case .stream(let sink)? = output {
@@ -45,27 +47,46 @@ extension Driver {
 
   /// Whether a digest decides in the end which file this is, so that parts of two runs may meet.
   var hasTrustedDigest: Bool {
-    plan.hasTrustedDigest || plan.believesDigests(from: plan.url.origin) && header?.trustedDigest != nil
+    if plan.hasTrustedDigest { return true }
+    guard header?.trustedDigest != nil else { return false }
+    return header?.expectedDigest?.isDeclared == false || plan.believesDigests(from: plan.url.origin)
+  }
+
+  /// What the digests of the complete file are worth.
+  func verdict(on digests: DigestSet) -> DigestVerdict {
+    let verdict = DigestVerdict.judge(digests, wanted: plan.wanted, declared: declared)
+    // The answer came as it was sent, by a word that anybody on the way could have changed with the bytes.
+    if case .matches(_, .contentDigest?) = verdict, !plan.believesDigests(from: route.url.origin) {
+      return .unchecked
+    }
+    return verdict
   }
 
   func status(of verdict: DigestVerdict, _ digests: DigestSet) -> DownloadResult.DigestStatus {
     switch verdict {
     case .matches(let digest, let field) where digest.algorithm.isWeak:
       .matchesWeak(field: field?.rawValue)
-    case .matches(_, nil): .verified
+    case .matches(_, nil), .matches(_, .given?): .verified
     case .matches(_, let field?): .matchesServer(field: field.rawValue)
     case .unchecked, .differs, .notComputed: digests.isEmpty ? .none : .computed
     }
   }
 
   func mismatchMessage(_ wanted: ExpectedDigest, _ found: [UInt8], _ field: DigestField?) -> String {
-    let source = field.map { " (\($0.rawValue) of the server)" } ?? ""
+    let source =
+      switch field {
+      case nil: ""
+      case .given?, .earlier?: " (\(field?.rawValue ?? ""))"
+      case let field?: " (\(field.rawValue) of the server)"
+      }
     return "the \(wanted.algorithm.name) of \(route.url.source.text) is \(HexDigest(bytes: found).hex), "
       + "not \(wanted.hex)\(source)"
   }
 
   func mismatchAdvice(_ field: DigestField?, isStream: Bool) -> String {
     switch (field, isStream) {
+    case (.given?, false):
+      "give the right one with --sha256, which is looked for in what is there, or start over with --overwrite"
     case (nil, false): "compare the digest with its publisher's; a new try starts over with --overwrite"
     case (_?, false):
       "if it is the server's own digest that is wrong, take the file as it comes with --checksum none --overwrite"
@@ -93,8 +114,9 @@ extension ResponseHead {
 }
 
 extension ManifestHeader {
-  /// The digest by which the file was known when it was begun, where that is proof enough of which file it is.
-  var trustedDigest: HaulCore.ExpectedDigest? {
-    expectedDigest.flatMap(HaulCore.ExpectedDigest.init(stored:)).flatMap { $0.isStrong ? $0 : nil }
-  }
+  /// The digest by which the file was known when it was begun, whoever has brought it.
+  var digest: HaulCore.ExpectedDigest? { expectedDigest.flatMap(HaulCore.ExpectedDigest.init(stored:)) }
+
+  /// The same where it is proof enough of which file it is.
+  var trustedDigest: HaulCore.ExpectedDigest? { digest.flatMap { $0.isStrong ? $0 : nil } }
 }

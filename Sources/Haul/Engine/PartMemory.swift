@@ -77,14 +77,14 @@ struct PartMemory {
       let error = DownloadError(
         .digestMismatch, "an earlier download of \(header.source) did not have its digest",
         advice: "start over with --overwrite, or compare the digest with its publisher's")
-      if let wanted = plan.wanted, isSameSource, wanted.stored != header.expectedDigest {
+      if let wanted = plan.wanted, isSameSource, wanted != header.digest {
         return .prove(wanted, otherwise: error)
       }
       return .refuse(error)
     }
     // The bytes of one source and validator are the same whatever digest they were begun for: it may have been
     // mistyped. Elsewhere only the digest can tell.
-    if let wanted = plan.wanted, let stored = header.expectedDigest, stored != wanted.stored, !isSameSource {
+    if let wanted = plan.wanted, let stored = header.digest, stored != wanted, !isSameSource {
       return .refuse(occupied("was begun for another digest"))
     }
     guard isSameSource || isSameDigest else {
@@ -100,7 +100,7 @@ struct PartMemory {
       }
       return .refuse(occupied("belongs to another download (\(header.source))"))
     }
-    let hasDigest = plan.hasTrustedDigest || neededDeclaration != nil
+    let hasDigest = plan.hasTrustedDigest || earlierDigest != nil
     guard header.validatorKind != .none || hasDigest || plan.options.forcesResume else {
       return .discard(
         why: "the server gave no validator, so nobody can tell whether the file is still the same "
@@ -125,14 +125,35 @@ struct PartMemory {
   }
 
   private var isSameDigest: Bool {
-    plan.hasTrustedDigest && state.header.expectedDigest == plan.wanted?.stored
+    plan.hasTrustedDigest && state.header.digest == plan.wanted
   }
 
   /// The digest that the server has to declare again before the bytes may be gone on from: without a validator
   /// and a digest of the user's it alone tells that the file is still the same.
   var neededDeclaration: HaulCore.ExpectedDigest? {
-    guard state.header.validatorKind == .none, plan.wanted == nil, isSameSource, !plan.options.forcesResume,
-      plan.believesDigests(from: plan.url.origin)
+    guard plan.believesDigests(from: plan.url.origin), state.header.expectedDigest?.isDeclared == true else {
+      return nil
+    }
+    return decidingDigest
+  }
+
+  /// The digest that the user has brought to the earlier run, and that decides in the end as it would have
+  /// there: nothing else tells that the file is still the same.
+  var givenDigest: HaulCore.ExpectedDigest? {
+    guard plan.options.serverDigests != .ignored, state.header.expectedDigest?.isDeclared == false else {
+      return nil
+    }
+    return decidingDigest
+  }
+
+  /// What this run has to go by because it knows of nothing better, as it is to be noted.
+  var earlierDigest: ServerDigests? {
+    neededDeclaration.map { ServerDigests(earlier: $0) }
+      ?? givenDigest.map { ServerDigests(earlier: $0, isGiven: true) }
+  }
+
+  private var decidingDigest: HaulCore.ExpectedDigest? {
+    guard state.header.validatorKind == .none, plan.wanted == nil, isSameSource, !plan.options.forcesResume
     else { return nil }
     return state.header.trustedDigest
   }

@@ -5,17 +5,21 @@ internal import HaulDigest
 internal import HaulDisk
 
 /// Compares what another source has with the sums of an unfinished file: its first, its last and one other
-/// chunk. The bytes are summed as they come and go nowhere else.
+/// chunk.
 struct SourceTrial {
-  let chunks: [Int]
+  var comparison: ChunkComparison
   private let state: ResumeState
-  private var running: [Int: (sum: HaulDigest.ChunkSum, position: Int)] = [:]
+  let chunks: [Int]
 
   /// Nil where the file has no whole chunk to compare.
   init?(_ state: ResumeState, dice: Double) {
     chunks = SampleChunks.choose(from: state.marked, dice: dice)
     self.state = state
     guard !chunks.isEmpty else { return nil }
+    let sums = chunks.map { chunk in
+      (chunk, ExpectedSum(seed: state.header.id.seed(forChunk: chunk), value: state.storedSums[chunk]))
+    }
+    comparison = ChunkComparison(Dictionary(uniqueKeysWithValues: sums), grid: state.header.grid)
   }
 
   /// What a transfer is told: only the chosen chunks are missing.
@@ -25,27 +29,5 @@ struct SourceTrial {
     for chunk in chunks { present.remove(grid.range(of: chunk)) }
     // A validator means nothing across sources; the length is compared by the transfer itself.
     return ResumedFile(grid: grid, present: present, isSameSource: false) { _ in nil }
-  }
-
-  /// Takes bytes of one chunk, in order.
-  mutating func add(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
-    let grid = state.header.grid
-    let chunk = grid.index(at: offset)
-    if offset == grid.range(of: chunk).lower {
-      running[chunk] = (HaulDigest.ChunkSum(seed: state.header.id.seed(forChunk: chunk)), offset)
-    }
-    guard let begun = running[chunk], begun.position == offset else { return }
-    begun.sum.update(bytes)
-    running[chunk] = (begun.sum, offset + bytes.count)
-  }
-
-  /// Whether every chosen chunk came whole and has its sum.
-  var isEqual: Bool {
-    chunks.allSatisfy { chunk in
-      guard let done = running[chunk], done.position == state.header.grid.range(of: chunk).upper else {
-        return false
-      }
-      return done.sum.value == state.storedSums[chunk]
-    }
   }
 }

@@ -16,6 +16,8 @@ package enum DigestField: String, CaseIterable, Sendable {
   case contentDigest = "Content-Digest"
   /// What an earlier run has kept in the manifest.
   case earlier = "as declared to an earlier run"
+  /// What the user has brought to an earlier run, which has kept it in the manifest.
+  case given = "as given to an earlier run"
 
   /// Whether its SHA-256 or SHA-512 may stand for the identity of a file.
   var isIdentity: Bool { self == .reprDigest || self == .linkedETag }

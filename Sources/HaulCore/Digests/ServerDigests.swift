@@ -6,8 +6,10 @@ package struct ServerDigests: Equatable, Sendable {
 
   package init() {}
 
-  /// What an earlier run has kept of them.
-  package init(earlier digest: ExpectedDigest) { add([digest], .earlier) }
+  /// What an earlier run has kept: of them, or of what the user gave to it.
+  package init(earlier digest: ExpectedDigest, isGiven: Bool = false) {
+    add([digest], isGiven ? .given : .earlier)
+  }
 
   /// Of an answer with bytes of the file.
   /// - Parameter bodyIsWhole: whether its body is the whole file.
@@ -25,6 +27,12 @@ package struct ServerDigests: Equatable, Sendable {
       add(DigestFieldText.google(headers.all("x-goog-hash")), .google)
     }
     if bodyIsWhole, let digest = Self.ofBody(head) { add([digest], .contentDigest) }
+  }
+
+  /// Of an answer whose body is the whole file, where what its server says of the file is not believed:
+  /// whether the body came as it was sent needs no belief.
+  package init(ofWholeBody head: ResponseHead) {
+    if let digest = Self.ofBody(head) { add([digest], .contentDigest) }
   }
 
   /// Of a redirect: everything but `X-Linked-Etag` would be about the redirect's own text.

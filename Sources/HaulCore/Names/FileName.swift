@@ -52,6 +52,12 @@ package enum FileName {
     return sanitise(String(decoding: FieldText.percentDecoded(component).bytes, as: UTF8.self))
   }
 
+  /// Whether the last component of `path` ends like a web page's.
+  package static func isPage(_ path: String) -> Bool {
+    let name = FieldText.lowercased(String(path.split(separator: "/").last ?? ""))
+    return [".html", ".htm", ".xhtml", ".xht"].contains(where: name.hasSuffix)
+  }
+
   /// As many whole characters as fit, without dots and spaces at the end.
   private static func shortened(_ name: String) -> String {
     var kept = Substring(name)
