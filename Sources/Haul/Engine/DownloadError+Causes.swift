@@ -50,6 +50,12 @@ extension DownloadError {
       (code, advice) = (
         .occupied, "what was there is kept; choose another name with -o, or start over with --overwrite"
       )
+    case .elsewhere:
+      (code, advice) = (
+        .changed,
+        "what is there is kept: the same command goes on where the first place answers again; "
+          + "or start over with --overwrite"
+      )
     case .brokenProtocol:
       (code, advice) = (.brokenProtocol, "try another mirror; where its ranges are wrong, -c 1 may help")
     case .unframed:

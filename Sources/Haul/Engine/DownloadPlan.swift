@@ -70,6 +70,7 @@ struct DownloadPlan: Sendable {
     settings.acceptsUnframed = options.acceptsUnframed || wanted != nil
     settings.hasTrustedDigest = hasTrustedDigest
     settings.restartsOnChange = options.restartsOnChange
+    settings.mayBePage = FileName.isPage(url.path) || name.map(FileName.isPage) == true
     return settings
   }
 

@@ -48,7 +48,7 @@ extension Driver {
 
   /// Every block of the sample is here.
   func adoptionTried(_ trial: SourceTrial, _ adoption: Adoption) {
-    guard trial.isEqual else {
+    guard trial.comparison.isEqual else {
       return stop(plan.notAdopted("its bytes differ from those at the URL"))
     }
     self.trial = nil

@@ -66,7 +66,9 @@ struct FetchOptions: ParsableArguments {
     var configuration = Downloader.Configuration()
     configuration.environment = Terminal.environment
     let collected = try secrets.collect(environment: configuration.environment)
-    if !quiet { for line in collected.warnings { Terminal.printError(TerminalSafe.escaped(line)) } }
+    if !quiet, let warning = collected.warning(for: url) {
+      Terminal.printError("haul: " + TerminalSafe.escaped(warning))
+    }
     let downloader = try Downloader(configuration)
     var options = DownloadOptions()
     options.connections = connections.choice
