@@ -65,8 +65,7 @@ struct HostileTerminalTests {
     #expect(ended.end == .exit(0))
     #expect(arena.names == ["]52;c;ZXZpbA==[2J31mevil.iso"])
     #expect(
-      lines(ended).first?.hasPrefix("\(arena.folder.path)/]52;c;ZXZpbA==[2J31mevil.iso: 9.0 MB in ") == true,
-      "\(lines(ended))")
+      lines(ended).first?.hasPrefix("\(arena.folder.path)/]52;c;ZXZpbA==[2J31mevil.iso: 9.0 MB in ") == true)
   }
 
   private static func field(_ before: String, _ raw: [UInt8], _ after: String = "") -> [UInt8] {
