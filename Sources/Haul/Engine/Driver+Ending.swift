@@ -357,10 +357,12 @@ extension Driver {
   private func kept(_ part: PartFile) -> DownloadError.Kept? {
     let snapshot = part.snapshot()
     var (durable, written) = (snapshot.durableBytes, snapshot.writtenBytes)
+    // A disk that is full may have had no room for the manifest.
+    var canResume = canResume && snapshot.hasManifest
     // What an earlier run left counts only once a generation has begun on it; until then it stands as it was.
     if let memory, !isWritable {
       if case .refuse = memory.verdict { return nil }
-      (durable, written) = (memory.durableBytes, memory.bytes)
+      (durable, written, canResume) = (memory.durableBytes, memory.bytes, self.canResume)
     }
     guard written > 0 else { return nil }
     return DownloadError.Kept(
