@@ -121,10 +121,22 @@ struct EarlierRunTests {
     }
   }
 
-  @Test("without a validator the earlier digest is named before everything begins anew without it")
+  @Test("without a validator the earlier digest decides alone, and everything that came is used")
   func noValidator() throws {
     let digest = Self.sha256(seed: 1)
     let arena = try begun("--sha256", digest) { ($0.etag, $0.lastModified) = (nil, nil) }
+    let ended = try arena.run("/f")
+    #expect(ended.end == .exit(0) && ended.output.hasSuffix(" verified\n"), "\(ended.errors)")
+    #expect(lines(ended).contains("going on: 3.0 MB are there already"), "\(ended.errors)")
+  }
+
+  @Test("without a validator a digest that was only declared, and is not believed now, is named")
+  func noValidatorDeclared() throws {
+    let digest = Self.sha256(seed: 1)
+    let arena = try begun("--checksum", "auto") {
+      ($0.etag, $0.lastModified) = (nil, nil)
+      $0.extraHeaders.append(HeaderField("X-Linked-Etag", "\"\(digest)\""))
+    }
     let ended = try arena.run("/f")
     #expect(ended.end == .exit(0) && ended.output.hasSuffix(" computed\n"), "\(ended.errors)")
     #expect(

@@ -69,13 +69,13 @@ struct HelpTests {
     try Files.write("x", to: folder.path(of: "verify"))
     for arguments in [["http://127.0.0.1:1/verify", "verify"], ["-q", "verify", "http://127.0.0.1:1/x"]] {
       let ended = try HaulProcess.run(arguments + ["--retries", "0"], in: folder.path)
-      #expect(ended.errors.contains("not a URL that can be fetched"), "\(ended.errors)")
+      #expect(ended.errors.contains("not a URL that Haul can fetch"), "\(ended.errors)")
       #expect(ended.stdout.isEmpty && ended.code != 0)
     }
     #expect(Files.names(in: folder.path) == ["verify"])
     // After "--" nothing is a subcommand either.
     let escaped = try HaulProcess.run(["--", "verify"], in: folder.path)
-    #expect(escaped.errors.contains("not a URL that can be fetched"))
+    #expect(escaped.errors.contains("not a URL that Haul can fetch"))
   }
 
   /// Long options in a text.

@@ -106,7 +106,7 @@ private let MiB = 1 << 20
     .enabled(if: TLSServer.isAvailable, "needs openssl and python3"))
   func downgradeInResume() async throws {
     var held = resource
-    held.gate = .init("hold", at: MiB)
+    held.gate = .init("hold", at: MiB / 2)
     let bench = try Bench(["/f": held, "/link": .redirect(to: "/f")])
     let kept = try #require(await bench.interrupted("/link", held: 2) { $0.connections = .fixed(2) }?.kept)
     bench.wait { $0.activeRequests == 0 }

@@ -25,7 +25,7 @@ extension Driver {
     guard let trial, let memory, let identity = machine?.resource?.identity else {
       return trialFailed("it could not be compared with what is there")
     }
-    guard trial.comparison.isEqual else { return trialFailed("the bytes there are others") }
+    guard trial.comparison.isEqual else { return trialFailed("its bytes differ") }
     self.trial = nil
     if let digest = memory.remembered { plan = plan.wanting(digest) }
     comparedChunks = trial.chunks.count

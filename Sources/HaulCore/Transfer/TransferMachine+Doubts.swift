@@ -60,7 +60,9 @@ extension TransferMachine {
   }
 
   /// Judges the answer to the question what the file is now.
-  mutating func judgeProbe(_ head: ResponseHead, connection: Int, wallClock: Int) -> HeadDecision {
+  mutating func judgeProbe(
+    _ head: ResponseHead, connection: Int, place: AnswerPlace, wallClock: Int
+  ) -> HeadDecision {
     var expectation = Expectation(
       asked: slots[connection].asked, known: nil, acceptsWhole: true, now: wallClock)
     expectation.refusesPages = refusesPages
@@ -77,7 +79,7 @@ extension TransferMachine {
       slots[connection].refuse(.limited(status: status, retryAfter: retryAfter, isExtra: false))
       return .discard
     case .refused(let status):
-      slots[connection].refuse(.refused(status: status, isExtra: false, isRenewable: false))
+      slots[connection].refuse(.refused(status: status, isExtra: false, isRenewable: place.isRenewable))
       return .discard
     case .broken(let reason):
       slots[connection].refuse(.broken(reason))

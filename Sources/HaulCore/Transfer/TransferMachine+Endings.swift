@@ -55,7 +55,6 @@ extension TransferMachine {
         postpone(connection, retryAfter: retryAfter, now: now, dice: dice)
       } else {
         confirmation?.wasRefused = true
-
         retry(failure, connection: connection, retryAfter: retryAfter, now: now, dice: dice)
       }
     case .refused(let status, let isExtra, let isRenewable):

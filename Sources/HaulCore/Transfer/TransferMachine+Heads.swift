@@ -7,7 +7,9 @@ extension TransferMachine {
     _ head: ResponseHead, connection: Int, place: AnswerPlace = AnswerPlace(), now: Double, wallClock: Int
   ) -> HeadDecision {
     guard slots[connection].isAsking, isFetching else { return .stop }
-    if slots[connection].isProbe { return judgeProbe(head, connection: connection, wallClock: wallClock) }
+    if slots[connection].isProbe {
+      return judgeProbe(head, connection: connection, place: place, wallClock: wallClock)
+    }
     switch expectation(for: slots[connection], wallClock: wallClock).judge(head) {
     case .partial(let range, let total, let overlap):
       let part = AcceptedPart(range: range, total: total, overlap: overlap)

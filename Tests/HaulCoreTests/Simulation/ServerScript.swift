@@ -98,9 +98,9 @@ struct ServerScript {
     conditions = Conditions.allCases.randomElement(using: &dice) ?? .honoured
     let rangesEnd = Int.random(in: 0..<6, using: &dice) == 0
     rangesEndAfter = rangesEnd ? Int.random(in: 1...12, using: &dice) : .max
-    // A question (what is the file now?) that meets a link that has run out does not ask for a new one yet.
-    let expires = Int.random(in: 0..<5, using: &dice) == 0 && !isStill
-    linkLife = expires ? Double.random(in: 0.5...9, using: &dice) : .infinity
+    // What a link that lives for seconds only cannot bring, nobody can.
+    let expires = Int.random(in: 0..<5, using: &dice) == 0
+    linkLife = expires ? Double.random(in: isStill ? 60...600 : 0.5...9, using: &dice) : .infinity
     places = [1, 2, 5].randomElement(using: &dice) ?? 1
     hidesTotal = generations.count == 1 && Int.random(in: 0..<8, using: &dice) == 0
     changesAfter = generations.dropFirst().map { _ in Int.random(in: 1...12, using: &dice) }.sorted()
