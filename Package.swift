@@ -97,7 +97,8 @@ let package = Package(
     .testTarget(
       name: "HaulCommandTests",
       dependencies: [
-        "HaulCommand", "Haul", "HaulCore", "HaulDigest", "HaulOrigin", "HaulPlatform", "TestSupport",
+        "HaulCommand", "Haul", "HaulCore", "HaulDigest", "HaulDisk", "HaulOrigin", "HaulPlatform",
+        "TestSupport",
       ],
       exclude: ["Snapshots"], swiftSettings: strict),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),

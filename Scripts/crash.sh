@@ -33,6 +33,7 @@ else
   run kills "$2"
   if [ -n "$linux" ]; then
     run faults all
+    run troubles
     run powerloss "$3" --filesystem ext4
     run powerloss "$3" --filesystem xfs
   else

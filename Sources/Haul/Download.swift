@@ -96,6 +96,10 @@ public enum DownloadNotice: Sendable, Equatable {
   /// The bytes of an earlier run came from `source`; so many of its chunks were fetched again from the present
   /// one and are equal.
   case continuingFromOtherSource(source: String, comparedChunks: Int)
+  /// Another program's partial file is read, which takes as long as its disk needs.
+  case reading(path: String)
+  /// So many chunks of another program's partial file are taken over; a sample of them was fetched and is equal.
+  case adopting(chunks: Int, comparedChunks: Int)
   /// Bytes of an earlier run were not usable.
   case discarding(bytes: Int, why: String)
   /// Everything is fetched again.

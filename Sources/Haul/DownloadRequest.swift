@@ -23,6 +23,11 @@ public struct DownloadRequest: Sendable {
   public var headers: [String]
   /// Who asks. It goes to the URL's own origin only, and wins over user info in the URL.
   public var login = Login.none
+  /// A partial file of another program (curl, wget, a browser) to go on from, in the folder of ``output``, which has
+  /// to be a ``Output/file(_:)``. It is compared with the server block by block of a sample: one chunk of each 64 MiB,
+  /// the first and the last. If they are equal it becomes the part of this download; until then it stays as it was.
+  /// The rest of it is only proven by a digest.
+  public var adopted: String?
   /// How it is fetched.
   public var options: DownloadOptions
 

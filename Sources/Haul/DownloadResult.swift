@@ -42,6 +42,8 @@ public struct DownloadResult: Sendable, Equatable {
   /// How many chunks were compared with this source before it completed what another one had begun; 0 where
   /// there was no other. The rest of the earlier bytes stands for itself unless a digest was given.
   public var comparedChunks = 0
+  /// How many chunks of another program's partial file were taken over; ``comparedChunks`` of them were compared.
+  public var adoptedChunks = 0
 }
 
 /// How far a download is. A consistent copy; ask as often as you like.

@@ -72,7 +72,8 @@ struct RootCommand: AsyncParsableCommand {
     discussion: "haul --help lists the options.",
     version: "haul \(HaulVersion.current)",
     subcommands: [
-      GetCommand.self, InspectCommand.self, PartialsCommand.self, VerifyCommand.self, DemoCommand.self,
+      GetCommand.self, InspectCommand.self, PartialsCommand.self, VerifyCommand.self, AdoptCommand.self,
+      RepairCommand.self, DemoCommand.self,
     ],
     defaultSubcommand: GetCommand.self)
 }

@@ -23,6 +23,8 @@ package struct DiskError: Error, Equatable, Sendable, CustomStringConvertible {
     case permission
     /// There is no such name in a directory that is still there.
     case missing
+    /// Something else stands where a directory was to be.
+    case notFolder
     /// The directory vanished, or our own name in it.
     case gone
     /// The system or filesystem has no such operation.

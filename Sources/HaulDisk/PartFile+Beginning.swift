@@ -73,14 +73,14 @@ extension PartFile {
     try writeBothSlots(&ledger, resume.marked)
   }
 
-  /// Brings the header up to date where the data file or the digest is another one than it says.
+  /// Brings the header up to date where the data file, the digest or the source is another one than it says.
   private func renewHeader(
     _ ledger: inout Ledger, _ wanted: ManifestHeader?
   ) throws(DiskError) {
     guard var header = ledger.manifest?.header else { return }
     header.device = identity.device
     header.inode = identity.inode
-    if let wanted { header.expectedDigest = wanted.expectedDigest }
+    if let wanted { header.renew(from: wanted) }
     guard header != ledger.manifest?.header else { return }
     ledger.manifest?.header = header
     // One copy at a time, so that a torn one leaves the other.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HaulCore
+package import HaulCore
 internal import HaulPlatform
 
 /// How far the digest thread may read.
@@ -51,6 +51,11 @@ extension PartFile {
         "read from", data.path, code: 0, kind: .incomplete,
         detail: "it ends before byte \(offset + buffer.count)")
     }
+  }
+
+  /// The chunks that are written whole, and the grid that they are of. Any thread.
+  package var completeChunks: (chunks: ChunkBitmap, grid: ChunkGrid?) {
+    state.withLock { ($0.chunks, $0.grid) }
   }
 
   /// The sum that a chunk must have, and its seed; nil while the chunk is not written. Any thread.

@@ -42,6 +42,17 @@ extension PartFile {
     }
   }
 
+  /// Completes an interrupted finish of a file that is there and right, and makes its name durable. What of that
+  /// cannot be done is left to the next open: the file itself is finished. [blocks as the disk does]
+  package static func settle(_ target: Target, sync: Bool = true, disk: any DiskOperations = SystemDisk()) {
+    guard let directory = try? disk.openDirectory(target.directory) else { return }
+    defer { try? disk.close(directory) }
+    let opener = PartOpener(target: target, disk: disk, directory: directory, syncs: sync)
+    guard let final = try? disk.status(at: target.name, in: directory) else { return }
+    try? opener.settleInterruptedFinish(of: final)
+    if sync { try? disk.syncDirectory(directory) }
+  }
+
   private static func refuse(
     _ final: FileStatus, overwrite: Bool, _ target: Target, _ directory: DiskFile
   ) throws(DiskError) {

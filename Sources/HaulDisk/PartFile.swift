@@ -80,7 +80,7 @@ package final class PartFile: Sendable {
     state.withLock {
       PartSnapshot(
         writtenBytes: $0.written.count, frontier: $0.frontier, durableBytes: $0.durableBytes,
-        writtenChunks: $0.chunks.setCount, generation: $0.generation)
+        writtenChunks: $0.chunks.setCount, generation: $0.generation, hasManifest: $0.sumPlace != nil)
     }
   }
 
@@ -137,16 +137,19 @@ package struct PartSnapshot: Equatable, Sendable {
   package let writtenChunks: Int
   /// Counts the clears; buffers of an older one are dropped.
   package let generation: Int
+  /// Whether there is a manifest by which another run can go on.
+  package let hasManifest: Bool
 
   package init(
     writtenBytes: Int = 0, frontier: Int = 0, durableBytes: Int = 0, writtenChunks: Int = 0,
-    generation: Int = 0
+    generation: Int = 0, hasManifest: Bool = false
   ) {
     self.writtenBytes = writtenBytes
     self.frontier = frontier
     self.durableBytes = durableBytes
     self.writtenChunks = writtenChunks
     self.generation = generation
+    self.hasManifest = hasManifest
   }
 }
 
@@ -162,4 +165,12 @@ package struct ResumeState: Equatable, Sendable {
   package let flags: ManifestSlot.Flags
   /// One a chunk, 0 = none.
   package let storedSums: [UInt64]
+
+  package init(
+    header: ManifestHeader, marked: ChunkBitmap, rescuable: [Int], prefixes: [ManifestSlot.WrittenPrefix],
+    flags: ManifestSlot.Flags, storedSums: [UInt64]
+  ) {
+    (self.header, self.marked, self.rescuable) = (header, marked, rescuable)
+    (self.prefixes, self.flags, self.storedSums) = (prefixes, flags, storedSums)
+  }
 }

@@ -98,6 +98,8 @@ package struct PartInspector: Sendable {
       switch error.kind {
       case .missing: return .none
       case .foreign: return .foreign("it is not a regular file")
+      // One file that somebody else keeps to himself does not hide the others.
+      case .permission: return .foreign("you may not read it")
       default: throw error
       }
     }

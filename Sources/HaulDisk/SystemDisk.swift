@@ -19,8 +19,11 @@ package struct SystemDisk: DiskOperations {
       let descriptor = try repeated("open", path) { open(path, code) }
       return DiskFile(descriptor: descriptor, path: path)
     } catch {
-      guard error.code == ENOENT else { throw error }
-      throw DiskError("open", path, code: ENOENT, kind: .gone, detail: "there is no such directory")
+      switch error.code {
+      case ENOENT: throw DiskError("open", path, code: ENOENT, kind: .gone, detail: "there is no such folder")
+      case ENOTDIR: throw DiskError("open", path, code: ENOTDIR, kind: .notFolder, detail: "it is no folder")
+      default: throw error
+      }
     }
   }
 

@@ -17,6 +17,24 @@ package enum TLSEnd {
   /// end of a TLS connection proves nothing.
   package static var isTold: Bool { setObserver != nil }
 
+  /// What tells the end of a body.
+  package enum OfBody: Equatable, Sendable {
+    /// Its head, or its last chunk; or, in the clear, nobody, which is judged elsewhere.
+    case told
+    /// Only the end of a TLS session, by its address. Without one, because libcurl did not name it, any end
+    /// is a cut: a retry costs less than half of a file.
+    case session(Int?)
+
+    /// Once the connection has ended: whether the body has come to its end.
+    package var isWhole: Bool {
+      switch self {
+      case .told: true
+      case .session(nil): false
+      case .session(let session?): TLSEnd.hasEnded(session)
+      }
+    }
+  }
+
   fileprivate typealias Observer = @convention(c) (UnsafeRawPointer?, Int32, Int32) -> Void
   fileprivate typealias SetObserver = @convention(c) @Sendable (UnsafeMutableRawPointer?, Observer) -> Void
 
@@ -45,7 +63,7 @@ package enum TLSEnd {
   /// Whether the other side of a session has sent close_notify.
   static func hasEnded(_ session: Int) -> Bool { ended.withLock { $0.contains(session) } }
 
-  fileprivate static func saw(_ session: Int, begin: Bool) {
+  package static func saw(_ session: Int, begin: Bool) {
     ended.withLock { ended in
       if ended.count >= mostEnded { ended.removeAll() }
       if begin { ended.remove(session) } else { ended.insert(session) }

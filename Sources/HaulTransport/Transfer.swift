@@ -44,8 +44,8 @@ package final class Transfer {
   private var stage = Stage.head
   /// What was wrong with a head that could not even be judged.
   private var problem: TransportFailure?
-  /// The TLS session whose end is the end of the body; nil where the body itself says where it ends.
-  private var endingSession: Int?
+  /// What tells the end of the body.
+  private var bodyEnd = TLSEnd.OfBody.told
   private var head: ResponseHead?
 
   /// An error page up to this size is read to its end to keep the connection.
@@ -80,7 +80,7 @@ package final class Transfer {
     errorText[0] = 0
     head = nil
     problem = nil
-    endingSession = nil
+    bodyEnd = .told
     stage = .head
     isHeld = false
     haul_easy_set_string(handle, CURLOPT_URL, request.url.text)
@@ -103,7 +103,7 @@ package final class Transfer {
     if let problem { return .failed(problem) }
     if case .refused = stage { return .stopped }
     if code == CURLE_OK {
-      guard let endingSession, !TLSEnd.hasEnded(endingSession) else { return .finished }
+      if bodyEnd.isWhole { return .finished }
       return .failed(
         TransportFailure(kind: .interrupted, message: "the TLS connection was cut (no close_notify)"))
     }
@@ -193,16 +193,16 @@ package final class Transfer {
     switch delegate?.transfer(self, received: complete) ?? .stop {
     case .take:
       stage = .taking
-      if complete.contentLength == .absent, !complete.isChunked { noteEndingSession() }
+      if complete.contentLength == .absent, !complete.isChunked { noteBodyEnd() }
     case .discard: stage = .discarding(left: Self.mostDiscarded)
     case .stop: return refuse()
     }
     return true
   }
 
-  private func noteEndingSession() {
+  private func noteBodyEnd() {
     guard TLSEnd.isTold, origin?.scheme == "https", let handle else { return }
-    endingSession = haul_easy_tls_session(handle).map { Int(bitPattern: $0) }
+    bodyEnd = .session(haul_easy_tls_session(handle).map { Int(bitPattern: $0) })
   }
 
   fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool {

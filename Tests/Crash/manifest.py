@@ -131,7 +131,7 @@ class Header:
         header = Header(
             high, low, length, device, inode, validator, validator_kind, digest[:digest_size], digest_kind,
             bytes(page[192:192 + source_size]), chunk_size, created)
-        if chunk_size.bit_count() != 1 or count != header.count:
+        if bin(chunk_size).count("1") != 1 or count != header.count:
             raise Unreadable("chunk count")
         return header
 
@@ -238,7 +238,7 @@ def plant(target, version, source, marked, summed=(), dice=None, flags=0):
     status = os.fstat(descriptor)
     numbers = dice.getrandbits(128) if dice else 0x1122334455667788_99AABBCCDDEEFF00
     header = Header(
-        numbers >> 64, numbers & MASK, len(content), status.st_dev, status.st_ino, version.validator, 1,
+        numbers >> 64, numbers & MASK, len(content), status.st_dev & MASK, status.st_ino, version.validator, 1,
         source=source.encode())
     sums = [0] * header.count
     for chunk in [*marked, *summed]:

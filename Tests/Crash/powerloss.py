@@ -38,13 +38,13 @@ UNSYNCED = "fsync part 1+ skip;fdatasync part 1+ skip"
 class Volume:
     """A filesystem in a file, mounted over loop. It has one folder, and in that the target."""
 
-    def __init__(self, kind):
+    def __init__(self, kind, size=IMAGE_BYTES):
         self.place = tempfile.mkdtemp(prefix="haul-power.")
         self.image = os.path.join(self.place, "image")
         self.mountpoint = os.path.join(self.place, "mnt")
         os.mkdir(self.mountpoint)
         with open(self.image, "wb") as file:
-            file.truncate(IMAGE_BYTES)
+            file.truncate(size)
         more = ["-q", "-E", "lazy_itable_init=0"] if kind == "ext4" else ["-q"]
         subprocess.run([f"mkfs.{kind}", *more, self.image], check=True, stdout=subprocess.DEVNULL)
         self.is_mounted = False

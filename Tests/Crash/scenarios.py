@@ -26,6 +26,8 @@ class Scenario:
     #: The promises of before may be taken back: another generation begins, or an error of the bytes was found.
     forgets = False
     damaged = ()
+    #: A kill may leave half a sum.
+    is_torn = False
     #: Leaves a file at the final name that is to be replaced.
     old = None
     #: Takes seconds, so that the tests of each commit pick fewer faults.
@@ -86,6 +88,7 @@ class Trickling(Scenario):
     """Each second write or read does one byte."""
 
     base = "pwrite * /2 short;pread * /2 short"
+    is_torn = True
 
     def prepare(self, arena):
         self.plant(arena)
@@ -248,6 +251,16 @@ class Leftover(Scenario):
         os.rename(arena.target + ".haul-part", arena.target)
 
 
+class LeftoverVerified(Leftover):
+    """The same, and the file is only compared with a digest."""
+
+    code = 0
+
+    def __init__(self, origin, serial):
+        super().__init__(origin, serial)
+        self.arguments = self.again = ("--sha256", hashlib.sha256(self.version.content).hexdigest())
+
+
 class LinkedLeftover(Scenario):
     """What a kill between link and unlink leaves."""
 
@@ -278,6 +291,6 @@ class OrphanedManifest(Scenario):
 
 ALL = [
     Fresh, Sparse, Storming, Trickling, ReadOnly, Vanishing, Linking, Resuming, Stopped, StoppedAgain, Committing,
-    Changed, Overwriting, Mismatching, Damaged, CutOff, Extended, Leftover, LinkedLeftover, OrphanedPart,
-    OrphanedManifest,
+    Changed, Overwriting, Mismatching, Damaged, CutOff, Extended, Leftover, LeftoverVerified, LinkedLeftover,
+    OrphanedPart, OrphanedManifest,
 ]

@@ -146,9 +146,15 @@ struct ExitCodeTests {
     let arena = try Arena(["/f": resource])
     let folder = arena.folder.path(of: "missing")
     let ended = try HaulProcess.run([arena.origin.url("/f"), "-d", folder])
-    expect(ended, code: 14, says: [folder, "mkdir -p \(folder),"])
+    expect(ended, code: 14, says: [folder, "make the folder first", "mkdir -p \(folder)\n"])
     let spaced = try HaulProcess.run([arena.origin.url("/f"), "-d", "it's not here"])
-    expect(spaced, code: 14, says: ["mkdir -p 'it'\\''s not here',"])
+    expect(spaced, code: 14, says: ["mkdir -p 'it'\\''s not here'\n"])
+    try Files.write("x", to: arena.folder.path(of: "file"))
+    for place in [["-d", arena.folder.path(of: "file")], ["-o", arena.folder.path(of: "file/x")]] {
+      let ended = try HaulProcess.run([arena.origin.url("/f")] + place)
+      expect(ended, code: 14, says: ["\(arena.folder.path)/file: it is no folder", "-d"])
+    }
+    #expect(arena.names == ["file"] && arena.origin.requests().isEmpty)
   }
 
   @Test("14: a file that does not fit is told before it is fetched")
@@ -169,6 +175,17 @@ struct ExitCodeTests {
     #expect(arena.names == ["f"] && arena.origin.requests().isEmpty)
     #expect(try arena.run("/f", "--overwrite").end == .exit(0))
     #expect(try arena.holds("f", ReferenceContent(seed: 1, length: Self.length)))
+  }
+
+  @Test("16: several finished files, each named, with what to do")
+  func existing() throws {
+    let arena = try Arena(["/a": resource, "/b": resource])
+    let arguments = [arena.origin.url("/a"), arena.origin.url("/b"), "-d", arena.folder.path]
+    #expect(try HaulProcess.run(arguments).end == .exit(0))
+    let ended = try HaulProcess.run(arguments)
+    let places = ["/a: the file exists", "/b: the file exists"].map { arena.folder.path + $0 }
+    expect(ended, code: 16, says: places + ["nothing was touched", "folder with -d", "--overwrite"])
+    #expect(arena.origin.requests().count == 2)
   }
 
   @Test("16: a folder under the name")
@@ -207,8 +224,11 @@ struct ExitCodeTests {
       $0.supportsRanges = false
       $0.framing = .close
     }
-    expect(try arena.run("/f"), code: 17, says: ["--accept-unframed", "--sha256"])
-    #expect(!arena.names.contains("f"))
+    let ended = try arena.run("/f")
+    let left = "left 3.0 MB in \(arena.folder.path)/f.haul-part; the same command starts over"
+    expect(ended, code: 17, says: ["cannot be told from a cut", left, "--accept-unframed", "--sha256"])
+    // Nothing is called kept that nobody can go on from.
+    #expect(!ended.errors.contains("kept") && !arena.names.contains("f"))
     #expect(try arena.run("/f", "--accept-unframed").end == .exit(0))
     #expect(try arena.holds("f", ReferenceContent(seed: 1, length: Self.length)))
   }

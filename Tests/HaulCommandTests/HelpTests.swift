@@ -19,7 +19,8 @@ struct HelpTests {
     arguments: [
       ("help", ["--help"]), ("get-help", ["get", "--help"]), ("demo-help", ["demo", "--help"]),
       ("inspect-help", ["inspect", "--help"]), ("partials-help", ["partials", "--help"]),
-      ("verify-help", ["verify", "--help"]),
+      ("verify-help", ["verify", "--help"]), ("adopt-help", ["adopt", "--help"]),
+      ("repair-help", ["repair", "--help"]),
     ])
   func help(name: String, arguments: [String]) throws {
     let ended = try HaulProcess.run(arguments)
@@ -52,7 +53,7 @@ struct HelpTests {
   }
 
   /// All but `get`, which is the default.
-  private static let commands = ["inspect", "partials", "verify", "demo"]
+  private static let commands = ["inspect", "partials", "verify", "adopt", "repair", "demo"]
 
   @Test("each subcommand is in the overall help, in the man page and in README", arguments: commands)
   func commandIsDocumented(command: String) throws {

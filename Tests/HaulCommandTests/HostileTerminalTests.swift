@@ -64,8 +64,14 @@ struct HostileTerminalTests {
     let ended = process.wait()
     #expect(ended.end == .exit(0))
     #expect(arena.names == ["]52;c;ZXZpbA==[2J31mevil.iso"])
+    let lines = lines(ended)
+    // What it was called before is shown, and does nothing.
     #expect(
-      lines(ended).first?.hasPrefix("\(arena.folder.path)/]52;c;ZXZpbA==[2J31mevil.iso: 9.0 MB in ") == true)
+      lines.contains { $0.contains("named ]52;c;ZXZpbA==[2J31mevil.iso here: '\(Self.shown).iso'") },
+      "\(lines)")
+    #expect(
+      lines.contains { $0.hasPrefix("\(arena.folder.path)/]52;c;ZXZpbA==[2J31mevil.iso: 9.0 MB in ") },
+      "\(lines)")
   }
 
   private static func field(_ before: String, _ raw: [UInt8], _ after: String = "") -> [UInt8] {

@@ -46,23 +46,26 @@ struct Leftovers {
     chmod(path(other), 0o600)
   }
 
-  /// Everything in the folder: names, bytes, times and modes.
-  func picture() throws -> [String] {
-    try arena.names.map { name in
-      var status = stat()
-      #expect(lstat(path(name), &status) == 0)
-      let isFile = status.st_mode & S_IFMT == S_IFREG
-      let bytes = isFile ? try Files.bytes(of: path(name)).hashValue : 0
-      return "\(name) \(status.st_ino) \(status.st_size) \(status.st_mode) \(modified(status)) \(bytes)"
-    }
-  }
+  /// Everything in the folder.
+  func picture() throws -> [String] { arena.names.map { "\($0) \(Picture(path($0)))" } }
 
-  private func modified(_ status: stat) -> String {
-    #if canImport(Glibc)
-    "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
-    #else
-    "\(status.st_mtimespec.tv_sec).\(status.st_mtimespec.tv_nsec)"
-    #endif
+  /// All of one file that somebody could have changed.
+  struct Picture: Equatable, CustomStringConvertible {
+    let description: String
+
+    init(_ path: String) {
+      var status = stat()
+      #expect(lstat(path, &status) == 0)
+      let isFile = status.st_mode & S_IFMT == S_IFREG
+      let bytes = isFile ? (try? Files.bytes(of: path).hashValue) ?? 0 : 0
+      #if canImport(Glibc)
+      let time = status.st_mtim
+      #else
+      let time = status.st_mtimespec
+      #endif
+      description =
+        "\(status.st_ino) \(status.st_size) \(status.st_mode) \(time.tv_sec).\(time.tv_nsec) \(bytes)"
+    }
   }
 }
 

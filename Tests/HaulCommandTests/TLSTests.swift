@@ -42,7 +42,15 @@ struct TLSTests {
     let ended = try run(server, trust)
     #expect(ended.end == .exit(0), "\(ended.errors)")
     #expect(try Files.bytes(of: folder.path(of: "f")) == Self.body)
-    #expect(server.requests.hasPrefix("GET /f HTTP/1.1\r\n"))
+  }
+
+  @Test(
+    "a server that would rather speak HTTP/2 is asked in HTTP/1.1, so that no other request shares a connection"
+  )
+  func version() throws {
+    let server = try TLSServer(authority.issue("right"), answer: Self.answer)
+    #expect(try run(server, trust + ["-c", "4"]).end == .exit(0))
+    #expect(server.requests.hasPrefix("GET /f HTTP/1.1\r\n"), "\(server.requests)")
   }
 
   @Test("10: an authority that nobody has named")

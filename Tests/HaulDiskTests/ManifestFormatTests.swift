@@ -68,7 +68,7 @@ import Testing
       (104, 16, "  its second half"),
       (120, 16, "expected digest"),
       (136, 16, "  its second half (room for 64 bytes)"),
-      (184, 8, "reserved, 0"),
+      (184, 8, "place: the source itself"),
       (192, 16, "source, \"https://example.\""),
       (208, 12, "  \"org/disk.iso\" (room for 2048 bytes)"),
       (4088, 8, "XXH3-64 of bytes 0 to 4087"),

@@ -73,7 +73,8 @@ import Testing
     #expect(
       again.snapshot()
         == PartSnapshot(
-          writtenBytes: 12_288, frontier: 8192, durableBytes: 12_288, writtenChunks: 3, generation: 0))
+          writtenBytes: 12_288, frontier: 8192, durableBytes: 12_288, writtenChunks: 3, generation: 0,
+          hasManifest: true))
     try again.put(content, 0..<content.count)
     try again.finish(mode: nil, modified: nil, overwrite: false)
     again.close()

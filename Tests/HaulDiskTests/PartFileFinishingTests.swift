@@ -129,6 +129,22 @@ import Testing
     }
   }
 
+  @Test func `a finished file that is only looked at gets the rest of its finish, and a durable name`() throws
+  {
+    let part = try complete()
+    shop.disk.fail("unlink manifest", with: EIO)
+    try part.finish(mode: 0o600, modified: 1, overwrite: false)
+    part.close()
+    shop.disk.heal()
+    shop.disk.forgetLog()
+    PartFile.settle(shop.target, disk: shop.disk)
+    #expect(shop.names == ["file.bin"])
+    #expect(shop.disk.log == ["lock file.bin", "unlink manifest", "sync directory", "sync directory"])
+    shop.disk.forgetLog()
+    PartFile.settle(shop.target, sync: false, disk: shop.disk)
+    #expect(shop.disk.log == [])
+  }
+
   @Test func `a crash between link and unlink leaves one file with two names, and the next open removes one`()
     throws
   {

@@ -203,7 +203,7 @@ import Testing
     for digest in [ExpectedDigest(.sha512, [UInt8](repeating: 3, count: 64)), nil] {
       let again = try shop.open()
       var header = try #require(again.resume?.header)
-      header.expectedDigest = digest?.stored
+      header.expectedDigest = digest?.stored()
       shop.disk.forgetLog()
       try again.begin(grid: nil, header: header, adopt: true)
       #expect(shop.disk.log.count { $0.contains("write") && $0.contains("manifest") } == 2)
@@ -213,7 +213,7 @@ import Testing
       for offset in ManifestLayout.headerOffsets {
         let page = Array(bytes[offset..<offset + ManifestLayout.pageSize])
         let stored = try ManifestCodec.xxh3.decodeHeader(page).expectedDigest
-        #expect(stored == digest?.stored && stored.flatMap(ExpectedDigest.init(stored:)) == digest)
+        #expect(stored == digest?.stored() && stored.flatMap(ExpectedDigest.init(stored:)) == digest)
       }
     }
     let unchanged = try shop.open()

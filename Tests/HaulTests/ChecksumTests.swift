@@ -149,6 +149,16 @@ private let MiB = 1 << 20
     #expect(result.digestStatus == .computed)
   }
 
+  @Test("two digests in one answer that contradict each other say nothing, and the file is not held up")
+  func contradiction() async throws {
+    let bench = try bench(
+      "Repr-Digest", "sha-256=:\(try base64(.sha256, seed: 2)):",
+      Fault.header("X-Linked-Etag", hex(try bytes(.sha256, seed: 3))).on(.every))
+    let result = try await bench.fetch { $0.serverDigests = .used }
+    bench.expectFile(length: length)
+    #expect(result.digestStatus == .computed && result.receivedBytes == length)
+  }
+
   @Test("X-Linked-Etag of the redirect counts for where it leads", arguments: [1, 2])
   func hop(seed: UInt64) async throws {
     var hub = OriginResource.redirect(to: "/store")
@@ -232,6 +242,32 @@ private let MiB = 1 << 20
         #expect(await download.failure()?.code == .digestMismatch)
       }
     }
+  }
+
+  @Test(
+    "without a validator, a digest that was given to the earlier run is not taken for the server's, and decides",
+    arguments: [1, 2] as [UInt64])
+  func givenBefore(seed: UInt64) async throws {
+    var resource = OriginResource.reference(seed: 1, length: length)
+    (resource.etag, resource.lastModified) = (nil, nil)
+    resource.gate = .init("hold", at: 2_000_000)
+    let bench = try Bench(["/f": resource])
+    let given = try sha256(seed: seed, length: length)
+    let error = await bench.interrupted(sha256: given, held: 2) { $0.connections = .fixed(2) }
+    let kept = try #require(error?.kept)
+    bench.wait { $0.activeRequests == 0 }
+    bench.origin.openGate("hold")
+    let download = bench.start { $0.serverDigests = .used }
+    guard seed == 1 else {
+      let failure = await download.failure()
+      #expect(
+        failure?.code == .digestMismatch && failure?.message.contains("given to an earlier run") == true)
+      #expect(failure?.advice?.contains("--sha256") == true)
+      return
+    }
+    let result = try await download.result()
+    bench.expectFile(length: length)
+    #expect(result.resumedBytes == kept.written && result.digestStatus == .verified)
   }
 
   @Test("a SHA-512 goes on from another URL; an MD5 is no proof that it is the same file")

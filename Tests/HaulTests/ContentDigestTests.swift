@@ -90,6 +90,20 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
   }
 
+  @Test("wrong answers here and there in a long file are fetched again, however many")
+  func manyPlaces() async throws {
+    let faults = (0..<6).map { number in
+      Fault.wrongBytes(number * 4 * MiB..<number * 4 * MiB + 1).on(.rangeContains(number * 4 * MiB), times: 1)
+    }
+    let bench = try Bench([
+      "/f": .reference(seed: 1, length: length, faults: faults + [field.on(.every)])
+    ])
+    let download = bench.start { $0.connections = .fixed(2) }
+    _ = try await download.result()
+    bench.expectFile(length: length)
+    #expect(wrongAnswers(download).count > 3)
+  }
+
   @Test("nobody looks at it when told so")
   func ignored() async throws {
     let bench = try Bench([
@@ -129,6 +143,28 @@ private let MiB = 1 << 20
     #expect(
       try await bench.fetch(to: "g") { $0.serverDigests = .used }.digestStatus
         == .matchesServer(field: "Content-Digest"))
+  }
+
+  @Test(
+    "of an answer in the clear it tells whether the body came as it was sent, and nothing about whose it is",
+    arguments: [true, false])
+  func wholeInTheClear(hasRanges: Bool) async throws {
+    let small = ReferenceContent(seed: 1, length: 1000)
+    let text = Data(Digest.sha256(of: small.bytes(in: 0..<1000))).base64EncodedString()
+    let bench = try Bench(["/f": .reference(seed: 1, length: 1000)])
+    bench.origin.update("/f") {
+      $0.supportsRanges = hasRanges
+      $0.faults = [
+        Fault.header("Content-Digest", "sha-256=:\(text):").on(.every),
+        Fault.wrongBytes(500..<501).on(.nth(1)),
+      ]
+    }
+    let result = try await bench.fetch()
+    bench.expectFile(length: 1000)
+    #expect(result.digestStatus == .computed && bench.origin.requests().count == 2)
+    bench.origin.update("/f") { $0.faults[1] = Fault.wrongBytes(500..<501).on(.every) }
+    #expect(await bench.failure(to: "g")?.code == .digestMismatch)
+    try await bench.fetch(to: "h") { $0.serverDigests = .ignored }
   }
 
   @Test("what was streamed cannot be taken back")

@@ -86,6 +86,35 @@ private let MiB = 1 << 20
     bench.expectFile(length: length)
   }
 
+  @Test("a manifest that was left beside the finished file goes, also where the file is only compared")
+  func leftManifest() async throws {
+    var resource = OriginResource.reference(seed: 1, length: length)
+    resource.gate = .init("hold", at: 2 * MiB - 1000)
+    let disk = FaultyDisk()
+    let bench = try Bench(["/f": resource], disk: disk)
+    _ = await bench.interrupted(held: 2) { $0.connections = .fixed(2) }
+    bench.wait { $0.activeRequests == 0 }
+    bench.origin.openGate("hold")
+    disk.change { $0.unlinkError = EIO }
+    try await bench.fetch()
+    #expect(bench.names == ["f", "f.haul"])
+    disk.change { $0.unlinkError = nil }
+    let result = try await bench.fetch(sha256: try sha256(length: length))
+    #expect(result.wasComplete && bench.names == ["f"])
+  }
+
+  @Test("where there was no room for a manifest, nobody is told that another run goes on")
+  func noManifest() async throws {
+    var resource = OriginResource.reference(seed: 1, length: length)
+    resource.gate = .init("hold", at: 2 * MiB)
+    let disk = FaultyDisk()
+    disk.change { $0.createError = ENOSPC }
+    let bench = try Bench(["/f": resource], disk: disk)
+    let error = await bench.interrupted(held: 2) { $0.connections = .fixed(2) }
+    #expect(error?.code == .disk)
+    #expect(error?.kept?.written ?? 0 > 0 && error?.kept?.canResume == false)
+  }
+
   @Test("a failed sync is an error, and nothing gets the final name")
   func syncFails() async throws {
     let disk = FaultyDisk()

@@ -137,6 +137,71 @@ private let length = 24 * MiB + 3
     #expect(result.receivedBytes == length)
   }
 
+  /// A redirect to `/f`, and once that has run out to `/moved`, which has the same validators.
+  private func moving(seed: UInt64) throws -> Bench {
+    let bench = try bench([Fault.status(403).on(.sinceNth(3))])
+    var moved = OriginResource.reference(seed: 1, length: length)
+    moved.content = .reference(ReferenceContent(seed: seed, length: length))
+    bench.origin.put(moved, at: "/moved")
+    bench.origin.put(.redirect(to: "/f"), at: "/link")
+    bench.origin.update("/link") { $0.faults = [Fault.redirect(to: "/moved").on(.sinceNth(2))] }
+    return bench
+  }
+
+  @Test("a renewed link that leads to another place goes on there once some chunks were compared")
+  func moved() async throws {
+    let bench = try moving(seed: 1)
+    let download = bench.start("/link") { $0.connections = .fixed(2) }
+    let result = try await download.result()
+    bench.expectFile(length: length)
+    #expect(result.comparedChunks > 0 && result.comparedChunks <= 3)
+    #expect(result.receivedBytes == length + result.comparedChunks * MiB)
+    let first = bench.origin.url("/f")
+    #expect(
+      download.takeNotices().contains(
+        .continuingFromOtherSource(source: first, comparedChunks: result.comparedChunks)))
+  }
+
+  @Test(
+    "other bytes under the same validators at the new place are an error; what is there is kept, now and at the next run"
+  )
+  func movedToOther() async throws {
+    let bench = try moving(seed: 2)
+    let error = await bench.failure("/link") {
+      $0.connections = .fixed(2)
+      $0.retries = 1
+    }
+    #expect(error?.code == .changed && (error?.kept?.written ?? 0) > 0, "\(String(describing: error))")
+    #expect(error?.message.contains("/moved") == true && error?.advice?.contains("--overwrite") == true)
+    // The URL leads there still, with the same validators.
+    let again = await bench.failure("/link") { $0.retries = 1 }
+    #expect(again?.code == .changed && again?.kept == error?.kept, "\(String(describing: again))")
+    try await bench.fetch("/link") { $0.overwrites = true }
+    bench.expectFile(seed: 2, length: length)
+  }
+
+  @Test("a resume whose URL leads to another place now compares first, and the manifest then names that one")
+  func movedBetweenRuns() async throws {
+    let bench = try bench([]) { $0.gate = .init("hold", at: 3 * MiB) }
+    bench.origin.put(.redirect(to: "/f"), at: "/link")
+    let kept = await bench.interrupted("/link", held: 2) { $0.connections = .fixed(2) }?.kept
+    bench.wait { $0.activeRequests == 0 }
+    var moved = OriginResource.reference(seed: 1, length: length)
+    moved.gate = .init("again", at: 2 * MiB)
+    bench.origin.put(moved, at: "/moved")
+    bench.origin.put(.redirect(to: "/moved"), at: "/link")
+    let download = bench.start("/link") { $0.connections = .fixed(1) }
+    bench.origin.openGate("hold")
+    bench.wait { $0.requests.contains { $0.heldAt == "again" } }
+    download.cancel()
+    #expect(await download.failure()?.code == .interrupted)
+    bench.wait { $0.activeRequests == 0 }
+    bench.origin.update("/moved") { $0.gate = nil }
+    let result = try await bench.fetch("/link")
+    bench.expectFile(length: length)
+    #expect(result.comparedChunks == 0 && result.resumedBytes >= (kept?.written ?? 0))
+  }
+
   @Test("a link that cannot be renewed is an error, and what has come is kept")
   func renewedInVain() async throws {
     let bench = try signed(good: 2, status: 403)

@@ -21,6 +21,8 @@ final class FaultyDisk: DiskOperations {
     var createError: Int32?
     /// The errno of every look into a manifest that is there.
     var manifestError: Int32?
+    /// The errno of every removal.
+    var unlinkError: Int32?
     /// The errno of every sync.
     var syncError: Int32?
     var largestWrite = Int.max
@@ -136,6 +138,7 @@ final class FaultyDisk: DiskOperations {
     try system.link(name, to: newName, in: directory)
   }
   func unlink(_ name: String, in directory: DiskFile) throws(DiskError) {
+    if let code = seen.unlinkError { throw DiskError("remove", name, code: code) }
     try system.unlink(name, in: directory)
   }
   func tryLock(_ file: DiskFile) throws(DiskError) -> Bool { try system.tryLock(file) }

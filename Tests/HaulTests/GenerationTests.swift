@@ -48,6 +48,25 @@ private let length = 24 * MiB + 3
     #expect(questions.allSatisfy { request in !request.fields.contains { $0.name == "If-Match" } })
   }
 
+  @Test("a start over asks the URL that was given: where it has led to may have run out meanwhile")
+  func changesBehindLink() async throws {
+    let bench = try Bench(["/f": version(1, gate: "one"), "/link": .redirect(to: "/f?Signature=1")])
+    let download = bench.start("/link") { $0.connections = .fixed(2) }
+    held(bench, at: "one")
+    var second = version(2)
+    second.faults = [
+      Fault.status(403).on(
+        .custom { $0.target.contains("Signature=1") && $0.fields["Range"] == "bytes=0-4194303" })
+    ]
+    bench.origin.put(second, at: "/f")
+    bench.origin.put(.redirect(to: "/f?Signature=2"), at: "/link")
+    bench.origin.openGate("one")
+    _ = try await download.result()
+    bench.expectFile(seed: 2, length: length)
+    #expect(startsOver(download) == 1)
+    #expect(bench.origin.requests().count { $0.target == "/link" } == 2)
+  }
+
   @Test("a file that changes again is being modified: an error, nothing under the final name")
   func changesTwice() async throws {
     let bench = try Bench(["/f": version(1, gate: "one")])
@@ -95,6 +114,23 @@ private let length = 24 * MiB + 3
     bench.origin.put(version(1), at: "/f")
     #expect(try await bench.fetch().resumedBytes == kept?.written)
     bench.expectFile(length: length)
+  }
+
+  @Test("a web page that has changed is fetched anew like any other file")
+  func page() async throws {
+    func page(_ seed: UInt64, gate: String? = nil) -> OriginResource {
+      var page = version(seed, gate: gate)
+      page.contentType = "text/html; charset=utf-8"
+      return page
+    }
+    let bench = try Bench(["/a.html": page(1, gate: "hold")])
+    _ = await bench.interrupted("/a.html", held: 2) { $0.connections = .fixed(2) }
+    bench.wait { $0.activeRequests == 0 }
+    bench.origin.put(page(2), at: "/a.html")
+    let download = bench.start("/a.html")
+    _ = try await download.result()
+    bench.expectFile(seed: 2, length: length)
+    #expect(startsOver(download) == 1)
   }
 
   // MARK: Backends

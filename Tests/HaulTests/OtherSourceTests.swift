@@ -47,6 +47,24 @@ private let length = 40 * MiB + 99
     #expect(bench.names == ["f"])
   }
 
+  @Test(
+    "after a comparison the manifest names the new source, if that has a validator", arguments: [true, false])
+  func renewed(hasValidator: Bool) async throws {
+    let (bench, _) = try await halfDone()
+    var moved = resource(seed: 1)
+    moved.etag = hasValidator ? "\"another\"" : nil
+    if !hasValidator { moved.lastModified = nil }
+    moved.faults = [Fault.gate("again", at: 1000).on(.rangeStartsFrom(20 * MiB))]
+    bench.origin.put(moved, at: "/moved")
+    let error = await bench.interrupted("/moved", gate: "again", held: 2) { $0.connections = .fixed(2) }
+    #expect(error?.code == .interrupted)
+    bench.wait { $0.activeRequests == 0 }
+    bench.origin.update("/moved") { $0.faults = [] }
+    let result = try await bench.fetch("/moved")
+    bench.expectFile(length: length)
+    #expect(result.comparedChunks == (hasValidator ? 0 : 3) && result.resumedBytes > 0)
+  }
+
   @Test("a source that loses its ranges while it is compared leaves the other one's partial alone")
   func rangesLost() async throws {
     let (bench, kept) = try await halfDone()

@@ -101,6 +101,31 @@ private let MiB = 1 << 20
     for request in target.origin.requests() { #expect(names(request) == Self.plain) }
   }
 
+  @Test(
+    "from http by way of https back to http is a downgrade too, at a resume, and what is there stays",
+    .enabled(if: TLSServer.isAvailable, "needs openssl and python3"))
+  func downgradeInResume() async throws {
+    var held = resource
+    held.gate = .init("hold", at: MiB)
+    let bench = try Bench(["/f": held, "/link": .redirect(to: "/f")])
+    let kept = try #require(await bench.interrupted("/link", held: 2) { $0.connections = .fixed(2) }?.kept)
+    bench.wait { $0.activeRequests == 0 }
+    bench.origin.openGate("hold")
+    let authority = try CertificateAuthority()
+    let head = "HTTP/1.1 302 Found\r\nLocation: \(bench.origin.url("/f"))\r\nContent-Length: 0\r\n\r\n"
+    let server = try TLSServer(authority.issue("right"), answer: Array(head.utf8))
+    bench.origin.put(.redirect(to: server.url("/x")), at: "/link")
+    let error = await bench.failure("/link") { $0.caFile = authority.certificate }
+    #expect(error?.code == .brokenProtocol && error?.message.contains("down to http") == true)
+    #expect(error?.kept == kept)
+    let result = try await bench.fetch("/link") {
+      $0.caFile = authority.certificate
+      $0.allowsDowngrade = true
+    }
+    bench.expectFile(length: Self.length)
+    #expect(result.resumedBytes == kept.written)
+  }
+
   @Test("ten hops are followed, eleven are not")
   func hops() async throws {
     let bench = try Bench(["/11": resource])

@@ -46,4 +46,40 @@ private let MiB = 1 << 20
     #expect(await bench.failure("/mirror", sha256: wanted)?.code == .digestMismatch)
     #expect(!bench.names.contains("f"))
   }
+
+  @Test("a refetch for the user's digest may meet a mirror that calls the file otherwise")
+  func otherMirror() async throws {
+    var (bad, good) = (
+      OriginResource.reference(seed: 1, length: 3_000_000),
+      OriginResource.reference(seed: 1, length: 3_000_000)
+    )
+    (bad.etag, good.etag) = ("\"bad\"", "\"good\"")
+    bad.faults = [Fault.wrongBytes(5000..<5001).on(.every)]
+    let bench = try Bench(["/bad": bad, "/good": good, "/link": .redirect(to: "/bad")])
+    bench.origin.update("/link") { $0.faults = [Fault.redirect(to: "/good").on(.sinceNth(2))] }
+    let result = try await bench.fetch("/link", sha256: sha256(length: 3_000_000))
+    #expect(result.digestStatus == .verified)
+    bench.expectFile(length: 3_000_000)
+  }
+
+  @Test("a refetch for the server's own digest goes to the same place, by a new link if that has run out")
+  func samePlace() async throws {
+    for status in [200, 403] {
+      let digest = try sha256(length: 3_000_000)
+      var first = OriginResource.reference(seed: 1, length: 3_000_000)
+      first.extraHeaders = [.init("X-Linked-Etag", digest)]
+      first.faults = [Fault.wrongBytes(5000..<5001).on(.nth(1))]
+      if status == 403 {
+        first.faults.append(Fault.status(403).on(.all([.sinceNth(2), .targetContains("Signature=1")])))
+      }
+      let bench = try Bench(["/f": first, "/other": .reference(seed: 2, length: 3_000_000)])
+      bench.origin.put(.redirect(to: "/f?Signature=1"), at: "/link")
+      let next = status == 403 ? "/f?Signature=2" : "/other"
+      bench.origin.update("/link") { $0.faults = [Fault.redirect(to: next).on(.sinceNth(2))] }
+      let result = try await bench.fetch("/link") { $0.serverDigests = .used }
+      #expect(result.digestStatus == .matchesServer(field: "X-Linked-Etag"))
+      bench.expectFile(length: 3_000_000)
+      #expect(bench.origin.requests().count { $0.target == "/link" } == (status == 403 ? 2 : 1))
+    }
+  }
 }

@@ -20,10 +20,11 @@ extension DownloadError {
       (code, advice) = (.occupied, "nothing was touched; move it away, or choose another name with -o")
     case .readOnly, .permission: (code, advice) = (.disk, "choose a folder that you may write to with -d")
     case .missing, .gone:
-      let isFolder = error.operation == "open" && error.kind == .gone
-      (code, advice) = (
-        .disk, "make the folder first\(isFolder ? ": mkdir -p " + Self.shellWord(error.path) : ""), \(goOn)"
-      )
+      // The command stands last, so that it can be taken over as it is.
+      let command =
+        error.kind == .gone && error.operation == "open" ? ": mkdir -p \(Self.shellWord(error.path))" : ""
+      (code, advice) = (.disk, "make the folder first, \(goOn)\(command)")
+    case .notFolder: (code, advice) = (.disk, "give the folder with -d, and the name of a file in it with -o")
     case .readerGone: (code, advice) = (.disk, "whoever read the output has closed it")
     case .tooManyFiles:
       (code, advice) = (.other, "raise the limit (ulimit -n) or take fewer connections (-c), \(goOn)")
@@ -48,6 +49,12 @@ extension DownloadError {
     case .otherFile:
       (code, advice) = (
         .occupied, "what was there is kept; choose another name with -o, or start over with --overwrite"
+      )
+    case .elsewhere:
+      (code, advice) = (
+        .changed,
+        "what is there is kept: the same command goes on where the first place answers again; "
+          + "or start over with --overwrite"
       )
     case .brokenProtocol:
       (code, advice) = (.brokenProtocol, "try another mirror; where its ranges are wrong, -c 1 may help")

@@ -2,6 +2,7 @@
 
 internal import HaulCore
 internal import HaulDigest
+internal import HaulDisk
 internal import HaulTransport
 
 /// A request that has been checked: everything in it makes sense before a file or a socket is touched.
@@ -20,6 +21,8 @@ struct DownloadPlan: Sendable {
   /// For the URL's own origin.
   let credentials: Credentials?
   let options: DownloadOptions
+  /// The name of another program's partial file in the directory.
+  let adopted: String?
 
   /// Whether the user's digest is proof of which file it is.
   var hasTrustedDigest: Bool { wanted?.isStrong == true }
@@ -45,6 +48,7 @@ struct DownloadPlan: Sendable {
         advice: Self.advice(forURL: request.url))
     }
     (directory, name) = try Self.place(request.output, url: url)
+    adopted = try Self.adopted(request, in: directory, url)
     if case .file = request.output { isNamedByUser = true } else { isNamedByUser = false }
     wanted = try request.checksum.map(Self.digest)
     try Self.check(headers: request.headers + ["User-Agent: \(request.options.userAgent)"])
@@ -66,6 +70,7 @@ struct DownloadPlan: Sendable {
     settings.acceptsUnframed = options.acceptsUnframed || wanted != nil
     settings.hasTrustedDigest = hasTrustedDigest
     settings.restartsOnChange = options.restartsOnChange
+    settings.mayBePage = FileName.isPage(url.path) || name.map(FileName.isPage) == true
     return settings
   }
 
@@ -104,6 +109,22 @@ struct DownloadPlan: Sendable {
       }
       return (directory, name)
     }
+  }
+
+  private static func adopted(
+    _ request: DownloadRequest, in directory: String, _ url: RemoteURL
+  ) throws(DownloadError) -> String? {
+    guard let path = request.adopted else { return nil }
+    let (place, name) = try place(.file(path), url: url)
+    guard case .file = request.output, place == directory, let name else {
+      throw DownloadError(
+        .invalidRequest, "\(path) is not in the folder of its download", advice: "move it there first")
+    }
+    guard !Target.suffixes.contains(where: name.hasSuffix) else {
+      throw DownloadError(
+        .invalidRequest, "\(path) is Haul's own", advice: "haul URL goes on from it by itself")
+    }
+    return name
   }
 
   /// Whether bodies are compared with their own digests, where they have one. It proves nothing about whose bytes

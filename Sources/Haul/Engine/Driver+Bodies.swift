@@ -9,12 +9,9 @@ internal import HaulTransport
 ///
 /// The digest of the file may have passed their bytes already, so it ends first, and begins anew afterwards.
 extension Driver {
-  /// So many answers with a wrong digest are no accident of the way.
-  private static let mostWrongBodies = 3
-
   /// What the body of an accepted answer is to be compared with; nil where there is nothing, or where the body
-  /// is the whole file, whose digest is compared anyway.
-  func bodyCheck(_ head: ResponseHead, origin: Origin) -> BodyCheck? {
+  /// is the whole file, whose digest is compared in the end.
+  func bodyCheck(_ head: ResponseHead) -> BodyCheck? {
     guard plan.checksBodies, let range = head.bodyRange,
       let wanted = ServerDigests.ofBody(head)
     else { return nil }
@@ -28,20 +25,18 @@ extension Driver {
     default: return
     }
     guard let grid, case .part = output else { return stop(wrongBodyError(range, "it cannot be taken back")) }
-    wrongBodies += 1
-    doubted.formUnion(grid.indices(touching: range))
+    let isHopeless = doubted.doubt(grid.indices(touching: range))
     if stage == .stopping { return }
-    if wrongBodies == Self.mostWrongBodies { return stop(wrongBodyError(range, "as two answers before")) }
+    if isHopeless { return stop(wrongBodyError(range, "as two answers with these bytes before")) }
     notice(.wrongAnswer(bytes: range.count))
     strikeDoubted()
   }
 
   /// Ends the digest if there is one, then strikes out what is doubted. Called again when the digest has ended.
   func strikeDoubted() {
-    guard !doubted.isEmpty, !isStriking, case .part(let part)? = output else { return }
+    guard !doubted.isEmpty, !doubted.isStriking, case .part(let part)? = output else { return }
     if hasher != nil { return part.cancelWaiters() }
-    isStriking = true
-    let chunks = doubted.sorted()
+    let chunks = doubted.beginStrike()
     let (mail, id) = (share.mail, id)
     setup.lane.committer.submit {
       mail.post(.struck(chunks, Result { () throws(DiskError) in try part.distrust(chunks) }), to: id)
@@ -49,8 +44,7 @@ extension Driver {
   }
 
   func struck(_ chunks: [Int], _ result: Result<Void, DiskError>, now: Double) {
-    isStriking = false
-    doubted.subtract(chunks)
+    doubted.endStrike()
     guard stage == .fetching || stage == .draining, case .part(let part)? = output, let grid else { return }
     if case .failure(let error) = result { return stop(DownloadError(error, kept: nil)) }
     machine?.lost(chunks.map { grid.range(of: $0) }, now: now)

@@ -46,7 +46,7 @@ extension Driver {
   func submit(_ buffer: Buffer, _ check: BodyCheck?) {
     if buffer.count == 0 { return giveBack(buffer) }
     if trial != nil {
-      trial?.add(buffer.bytes, at: buffer.offset)
+      trial?.comparison.add(buffer.bytes, at: buffer.offset)
       return giveBack(buffer)
     }
     if isWritable, shortage == nil { dispatch(buffer, check) } else { waiting.append((buffer, check)) }

@@ -18,6 +18,8 @@ extension Driver {
       let range = head.bodyRange
       if plan.believesDigests(from: connection.route.url.origin) {
         digests.add(ServerDigests(head, bodyIsWhole: range == nil))
+      } else if plan.checksBodies, range == nil {
+        digests.add(ServerDigests(ofWholeBody: head))
       }
       declared.note(digests, range: range)
       if case .stream(let sink)? = output {
@@ -45,7 +47,19 @@ extension Driver {
 
   /// Whether a digest decides in the end which file this is, so that parts of two runs may meet.
   var hasTrustedDigest: Bool {
-    plan.hasTrustedDigest || plan.believesDigests(from: plan.url.origin) && header?.trustedDigest != nil
+    if plan.hasTrustedDigest { return true }
+    guard header?.trustedDigest != nil else { return false }
+    return header?.expectedDigest?.isDeclared == false || plan.believesDigests(from: plan.url.origin)
+  }
+
+  /// What the digests of the complete file are worth.
+  func verdict(on digests: DigestSet) -> DigestVerdict {
+    let verdict = DigestVerdict.judge(digests, wanted: plan.wanted, declared: declared)
+    // The answer came as it was sent, by a word that anybody on the way could have changed with the bytes.
+    if case .matches(_, .contentDigest?) = verdict, !plan.believesDigests(from: route.url.origin) {
+      return .unchecked
+    }
+    return verdict
   }
 
   func status(of verdict: DigestVerdict, _ digests: DigestSet) -> DownloadResult.DigestStatus {
@@ -59,7 +73,12 @@ extension Driver {
   }
 
   func mismatchMessage(_ wanted: ExpectedDigest, _ found: [UInt8], _ field: DigestField?) -> String {
-    let source = field.map { " (\($0.rawValue) of the server)" } ?? ""
+    let source =
+      switch field {
+      case nil: ""
+      case .earlier?: " (\(field?.rawValue ?? ""))"
+      case let field?: " (\(field.rawValue) of the server)"
+      }
     return "the \(wanted.algorithm.name) of \(route.url.source.text) is \(HexDigest(bytes: found).hex), "
       + "not \(wanted.hex)\(source)"
   }
@@ -99,8 +118,9 @@ extension ResponseHead {
 }
 
 extension ManifestHeader {
-  /// The digest by which the file was known when it was begun, where that is proof enough of which file it is.
-  var trustedDigest: HaulCore.ExpectedDigest? {
-    expectedDigest.flatMap(HaulCore.ExpectedDigest.init(stored:)).flatMap { $0.isStrong ? $0 : nil }
-  }
+  /// The digest by which the file was known when it was begun, whoever has brought it.
+  var digest: HaulCore.ExpectedDigest? { expectedDigest.flatMap(HaulCore.ExpectedDigest.init(stored:)) }
+
+  /// The same where it is proof enough of which file it is.
+  var trustedDigest: HaulCore.ExpectedDigest? { digest.flatMap { $0.isStrong ? $0 : nil } }
 }

@@ -57,7 +57,7 @@ extension Driver {
   /// Goes on to the final name once the writer, the digest and the rescue have all caught up.
   func finishIfReady() {
     guard stage == .draining, isDrained, rescue == nil, case .part(let part)? = output else { return }
-    guard hasher == nil, doubted.isEmpty, !isStriking else { return }
+    guard hasher == nil, doubted.isEmpty else { return }
     let snapshot = part.snapshot()
     if let length = machine?.resource?.length ?? machine?.scheduler?.grid.length {
       guard snapshot.writtenBytes == length else {
@@ -67,7 +67,7 @@ extension Driver {
             advice: "this is a fault in Haul: please report it; the same command goes on from what is kept"))
       }
     }
-    switch DigestVerdict.judge(computedDigests, wanted: plan.wanted, declared: declared) {
+    switch verdict(on: computedDigests) {
     case .differs(let wanted, let found, let field): return digestDiffers(wanted, found, field, part: part)
     case .notComputed: return stop(noDigestError)
     case .matches, .unchecked: break
@@ -103,7 +103,7 @@ extension Driver {
     guard stage == .draining, case .stream(let sink)? = output else { return }
     let length = sink.snapshot.writtenBytes
     do throws(DiskError) { try sink.close() } catch { return end(.failure(DownloadError(error, kept: nil))) }
-    switch DigestVerdict.judge(digests, wanted: plan.wanted, declared: declared) {
+    switch verdict(on: digests) {
     case .differs(let wanted, let found, let field):
       return end(
         .failure(
@@ -122,7 +122,7 @@ extension Driver {
 
   private func succeed(path: String, length: Int, digests: DigestSet) {
     publish()
-    let verdict = DigestVerdict.judge(digests, wanted: plan.wanted, declared: declared)
+    let verdict = self.verdict(on: digests)
     var checksum: Checksum?
     if case .matches(let digest, _) = verdict { checksum = Checksum(digest) }
     end(
@@ -130,13 +130,15 @@ extension Driver {
         DownloadResult(
           path: path, length: length, sha256: digests[.sha256].map { HexDigest(bytes: $0).hex },
           checksum: checksum, digestStatus: status(of: verdict, digests),
-          receivedBytes: discardedBytes + (machine?.receivedBytes ?? 0), resumedBytes: resumedBytes,
+          receivedBytes: discardedBytes + (machine?.receivedBytes ?? 0) + (machine?.comparedBytes ?? 0),
+          resumedBytes: resumedBytes,
           seconds: monotonicSeconds() - startedAt, retries: machine?.retryCount ?? 0,
-          connections: max(mostBusy, 1), wasComplete: false, comparedChunks: comparedChunks)))
+          connections: max(mostBusy, 1), wasComplete: false, comparedChunks: comparedChunks,
+          adoptedChunks: adoptedChunks)))
   }
 
   func endComplete(length: Int, _ digests: DigestSet) {
-    let verdict = DigestVerdict.judge(digests, wanted: plan.wanted, declared: declared)
+    let verdict = self.verdict(on: digests)
     end(
       .success(
         DownloadResult(
@@ -173,7 +175,7 @@ extension Driver {
 
   func startOver(_ failure: TransferFailure) {
     // It is not this download's to throw away.
-    if trial != nil { return stop(otherDownload(failure.message)) }
+    if trial != nil { return trialFailed(failure.message) }
     guard case .part(let part)? = output else {
       var error = DownloadError(failure, plan: plan, url: route.url.source.text)
       error.advice = "what was written cannot be taken back; fetch it into a file instead"
@@ -188,11 +190,13 @@ extension Driver {
   /// stops, and only then the committer clears.
   func clear(_ part: PartFile, mismatch: Bool) {
     stage = .clearing
-    if let memory { headerIsOfThisSource = memory.isSameSource }
+    if let memory { headerIsOfThisSource = memory.isSameSource || comparedValidator != nil }
     memory = nil
+    // What was compared is thrown away.
+    (comparedValidator, comparedPlace) = (nil, nil)
     clearsForMismatch = mismatch
     isWritable = false
-    doubted = []
+    doubted.forgetAll()
     (isPaced, heldSince, shortage) = (false, nil, nil)
     removeTransfers(keepingBytes: false)
     dropWaiting()
@@ -218,9 +222,10 @@ extension Driver {
       stop(DownloadError(error, kept: nil))
       return stopIfPending()
     }
-    resumedBytes = 0
-    // A link that the original has led to may have run out meanwhile.
-    route = route.original
+    (resumedBytes, adoptedChunks) = (0, 0)
+    // A link that the original has led to may have run out meanwhile. But where it is the server's own digest
+    // that was wrong, the same server has to do better: another mirror's word is about another mirror's file.
+    if !clearsForMismatch || plan.wanted != nil { route = route.original }
     hasherOutcome = nil
     hashedBytes = 0
     lastCommit = (now, 0)
@@ -229,12 +234,15 @@ extension Driver {
     // Another generation has other digests.
     if !clearsForMismatch { declared = DigestLedger() }
     if clearsForMismatch {
-      // The same generation again: a file that has changed meanwhile is an error, not a second chance.
+      // The same generation again: a file that has changed meanwhile is an error, not a second chance. Where
+      // the user's digest tells in the end, a mirror that calls it otherwise may bring it: nothing is left
+      // that it could mix with.
+      let comparesValidator = headerIsOfThisSource && plan.wanted == nil
       startMachine(
         resumed: header.map {
           ResumedFile(
             grid: $0.grid, present: ByteRangeSet(),
-            change: PartMemory.comparison(with: $0, isSameSource: headerIsOfThisSource))
+            change: PartMemory.comparison(with: $0, isSameSource: comparesValidator))
         })
       if machine?.isComplete == true { prepare() }
     } else if machine != nil {
@@ -276,6 +284,7 @@ extension Driver {
     shortage = nil
     rescue?.cancel()
     proof?.cancel()
+    survey?.cancel()
     // The file is still being opened or cleared on the committer; the letter about that ends this.
     if was == .opening || was == .clearing || was == .preparing { return }
     guard output != nil else { return end(.failure(error)) }
@@ -300,7 +309,7 @@ extension Driver {
       // Nothing of this run and nothing of an earlier one: what is left would only be in the way.
       let isWorthless = written == 0 && memory == nil && mismatches == 0
       let keeps = isWritable && written > 0
-      let (mail, id, doubted) = (share.mail, id, doubted.sorted())
+      let (mail, id, doubted) = (share.mail, id, doubted.all)
       setup.lane.committer.submit {
         mail.post(
           .stopped(
@@ -348,10 +357,12 @@ extension Driver {
   private func kept(_ part: PartFile) -> DownloadError.Kept? {
     let snapshot = part.snapshot()
     var (durable, written) = (snapshot.durableBytes, snapshot.writtenBytes)
+    // A disk that is full may have had no room for the manifest.
+    var canResume = canResume && snapshot.hasManifest
     // What an earlier run left counts only once a generation has begun on it; until then it stands as it was.
     if let memory, !isWritable {
       if case .refuse = memory.verdict { return nil }
-      (durable, written) = (memory.durableBytes, memory.bytes)
+      (durable, written, canResume) = (memory.durableBytes, memory.bytes, self.canResume)
     }
     guard written > 0 else { return nil }
     return DownloadError.Kept(
@@ -362,6 +373,7 @@ extension Driver {
   func end(_ outcome: Result<DownloadResult, DownloadError>) {
     publish()
     stage = .ended
+    adoption = nil
     removeTransfers(keepingBytes: false)
     dropWaiting()
     download.end(outcome)

@@ -89,9 +89,7 @@ extension Driver {
       startMachine(resumed: file)
       if machine?.isComplete == true {
         // Nobody is going to declare it again, and nothing new is mixed in.
-        if let needed = memory.neededDeclaration {
-          declared.note(ServerDigests(earlier: needed), range: nil)
-        }
+        if let earlier = memory.earlierDigest { declared.note(earlier, range: nil) }
         prepare()
       }
     case .compare(let trial):
@@ -113,6 +111,7 @@ extension Driver {
 
   /// The first answer has told what the file is: give it its grid and its space before the second request.
   func prepare() {
+    if awaitsAdoption, let file = plan.adopted { return surveyAdopted(file) }
     guard let output else {
       let suggested = machine?.resource?.suggestedName
       let safe = FileName.sanitise(suggested ?? FileName.fallback)
@@ -129,17 +128,17 @@ extension Driver {
         .discarding(bytes: resumedBytes, why: "the server does not declare the digest that it had before"))
       return clear(part, mismatch: false)
     }
+    if comparesPlaceFirst() { return }
     // It is the reason why what was there is believed, so it decides, whatever later answers say.
-    if let needed = memory?.neededDeclaration {
-      declared.note(ServerDigests(earlier: needed), range: nil)
-    }
+    if let earlier = memory?.earlierDigest { declared.note(earlier, range: nil) }
     stage = .preparing
     // The second try after a wrong digest writes over the first one, in the same place, under the same flag.
     if refetchesInPlace { return begun(.success(())) }
     let grid = grid
     let adopts = resumedBytes > 0 || (machine?.isResuming ?? false)
     self.header = adopts ? memory?.state.header : grid.map { makeHeader(grid: $0) }
-    if let wanted = plan.wanted { self.header?.expectedDigest = wanted.stored }
+    if let wanted = plan.wanted { self.header?.expectedDigest = wanted.stored() }
+    moveHeader()
     let header = header
     let mail = share.mail
     let id = id
@@ -154,17 +153,35 @@ extension Driver {
     }
   }
 
-  private func makeHeader(grid: ChunkGrid) -> ManifestHeader {
+  /// After a comparison the manifest names the present source: the next run from there need not compare
+  /// again. Where this one has no validator to go by, the first one's stays, so that the next run can at
+  /// least compare.
+  private func moveHeader() {
+    guard comparedChunks > 0, let validator = comparedValidator else { return }
+    header?.move(
+      to: storedSource, place: storedPlace, validatorKind: validator.kind, validatorHash: validator.hash)
+  }
+
+  private var storedSource: String {
+    ManifestHeader.storable(source: plan.sourceText) { Digest.sha256(of: $0) }
+  }
+
+  /// Of the place that has answered.
+  var storedPlace: UInt64 {
+    ManifestHeader.place(machine?.resource?.place ?? plan.sourceText, of: plan.sourceText) {
+      Digest.sha256(of: $0)
+    }
+  }
+
+  func makeHeader(grid: ChunkGrid) -> ManifestHeader {
     let validator = machine?.resource?.identity.strongest.map(StoredValidator.init)
     return ManifestHeader(
       id: ManifestID(high: .random(in: 1...UInt64.max), low: .random(in: 1...UInt64.max)),
       created: wallClockSeconds(), grid: grid,
-      source: ManifestHeader.storable(source: plan.sourceText) { Digest.sha256(of: $0) },
+      source: storedSource, place: storedPlace,
       validatorKind: validator?.kind ?? .none,
       validatorHash: validator?.hash ?? [UInt8](repeating: 0, count: ManifestHeader.validatorHashBytes),
-      // What the server declares is needed only where no validator can tell the file; so that beside one it is
-      // always the user's.
-      expectedDigest: (plan.wanted ?? (validator == nil ? declared.identity : nil))?.stored,
+      expectedDigest: plan.wanted?.stored() ?? declared.identity?.stored(isDeclared: true),
       device: 0, inode: 0)
   }
 

@@ -9,7 +9,7 @@ extension Driver {
 
   func request(_ index: Int, _ asked: PartRequest, now: Double) {
     connections[index].hopDigests = ServerDigests()
-    let route = asked.asksOriginal ? route.original : route
+    let route = asked.asksOriginal ? route.original : asked.comparesPlace ? otherRoute ?? route : route
     if !connections[index].start(asked, route: route, loop: engine.loop) {
       let failure = TransferFailure(.local, "libcurl could not start a request (memory or descriptors)")
       machine?.ended(connection: index, .failed(failure, isPassing: true), now: now, dice: .random(in: 0..<1))
@@ -26,7 +26,7 @@ extension Driver {
       machine?.judge(
         head, connection: connection.index, place: connection.route.place, now: monotonicSeconds(),
         wallClock: wallClockSeconds()) ?? .stop
-    noteDigests(of: head, decision, connection: connection)
+    if !connection.asked.comparesPlace { noteDigests(of: head, decision, connection: connection) }
     noteOddForm(of: head, decision)
     // The place that gave the first good answer is asked from now on: mirrors behind a redirector differ. And a
     // link that was renewed takes the place of the one that has run out.
@@ -55,7 +55,9 @@ extension Driver {
     do throws(TransferFailure) {
       let next = try connection.route.following(location)
       let asked = connection.asked
-      machine?.redirected(connection: connection.index, now: now)
+      guard machine?.redirected(connection: connection.index, now: now) == true else {
+        return ended(.stopped, connection: connection)
+      }
       if connection.start(asked, route: next, loop: engine.loop) { return }
       throw TransferFailure(.local, "libcurl could not start a request (memory or descriptors)")
     } catch {

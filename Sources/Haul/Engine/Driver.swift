@@ -67,6 +67,20 @@ final class Driver {
   var trial: SourceTrial?
   /// How many chunks were found equal.
   var comparedChunks = 0
+  /// Under way while a partial file of another program is read.
+  var survey: AdoptionSurvey?
+  /// That file, once it was read.
+  var adoption: Adoption?
+  /// How many of its chunks were taken over.
+  var adoptedChunks = 0
+  /// What the other source calls the file that was compared.
+  var comparedValidator: StoredValidator?
+  /// Open while a link's new place is compared with what is there: see Driver+Places.
+  var comparison: ChunkComparison?
+  var otherRoute: Route?
+  /// The place that was compared at a resume, as a manifest has it.
+  var comparedPlace: UInt64?
+  var trials = 0
   /// What came over the network in attempts that were thrown away.
   var discardedBytes = 0
   var damagedChunks = 0
@@ -105,9 +119,7 @@ final class Driver {
   /// What the last hasher has passed.
   var hashedBytes = 0
   /// Chunks with bytes of an answer that did not have its Content-Digest, until they are struck out.
-  var doubted: Set<Int> = []
-  var isStriking = false
-  var wrongBodies = 0
+  var doubted = DoubtedChunks()
   var rescue: Rescue?
   var proof: PartProof?
   var isDrained = false
@@ -136,7 +148,7 @@ final class Driver {
   }
 
   func start() {
-    if name == nil {
+    if name == nil || awaitsAdoption {
       startMachine(resumed: nil)
     } else {
       open()
@@ -150,7 +162,10 @@ final class Driver {
     if output?.isStream == true || mismatches > 0 || trial != nil { settings.connections = .fixed(1) }
     // That second try has to bring the same file: what was put in its place has no say.
     if mismatches > 0 { settings.restartsOnChange = false }
-    discardedBytes += machine?.receivedBytes ?? 0
+    // The sums of what is there tell whether the bytes belong together.
+    if trial != nil { settings.hasTrustedDigest = true }
+    settings.beginsByLink = mismatches > 0 && plan.wanted == nil
+    discardedBytes += (machine?.receivedBytes ?? 0) + (machine?.comparedBytes ?? 0)
     let machine = TransferMachine(settings: settings, resumed: resumed)
     self.machine = machine
     bufferSize = share.pool.bufferSize(connections: machine.mostConnections)
@@ -207,6 +222,8 @@ final class Driver {
       engine.loop.remove(connections[index].transfer)
       connections[index].submitPartial()
       machine?.ended(connection: index, .stopped, now: now, dice: .random(in: 0..<1))
+    case .compare(let index): comparePlace(of: connections[index], now: now)
+    case .judgeComparison: judgePlace(now: now)
     case .startOver(let failure): startOver(failure)
     case .complete: if trial == nil { drain() } else { trialEnded() }
     case .fail(let failure): fail(failure)
@@ -221,6 +238,7 @@ final class Driver {
     switch event {
     case .awaitsReader: readerAwaitedSince = now
     case .opened(let result): opened(result)
+    case .surveyed(let result): surveyed(result)
     case .begun(let result): begun(result)
     case .roomAvailable: releaseIfRoom(now: now)
     case .writeFailed(let error): stop(DownloadError(error, kept: nil))

@@ -11,6 +11,8 @@ enum DriverEvent: Sendable {
   /// The output is a FIFO, which opens as soon as somebody reads from it.
   case awaitsReader
   case opened(Result<OpenedOutput, DownloadError>)
+  /// A partial file of another program was read.
+  case surveyed(Result<Adoption, DownloadError>)
   /// The file has its length and its space; bytes may be written.
   case begun(Result<Void, DiskError>)
   /// The writer has given buffers back while the driver was short of them.

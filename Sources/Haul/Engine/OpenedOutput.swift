@@ -106,7 +106,11 @@ struct OutputOpener: Sendable {
       return open()
     }
     let found = present.digests[wanted.algorithm] ?? []
-    if found == wanted.bytes { return .success(.complete(length: present.length, present.digests)) }
+    if found == wanted.bytes {
+      // It may have been killed right behind the rename.
+      PartFile.settle(target, sync: plan.options.isDurable, disk: disk)
+      return .success(.complete(length: present.length, present.digests))
+    }
     return .failure(
       DownloadError(
         .exists, "\(path) exists and has another \(wanted.algorithm.name) (\(HexDigest(bytes: found).hex))",

@@ -10,23 +10,22 @@ extension PartMemory {
     state.header.expectedDigest.flatMap(HaulCore.ExpectedDigest.init(stored:))
   }
 
-  /// The digest that the user gave to an earlier run, where this one was given none: nobody took it back. (Beside
-  /// a validator it is always the user's; without one it may be what the server itself declared.)
+  /// The digest that the user gave to an earlier run, where this one was given none: nobody took it back.
   var remembered: HaulCore.ExpectedDigest? {
-    guard plan.wanted == nil, state.header.validatorKind != .none, !state.flags.contains(.mismatch),
+    guard plan.wanted == nil, !isDeclared, !state.flags.contains(.mismatch),
       plan.options.computesDigest, plan.options.serverDigests != .ignored
     else { return nil }
     return storedDigest
   }
 
+  private var isDeclared: Bool { state.header.expectedDigest?.isDeclared == true }
+
   /// What a person should know of it; nil where nothing has changed.
   /// - Parameter plan: of this run, with what was remembered.
   func digestRemark(plan: DownloadPlan) -> DownloadNotice? {
-    guard let earlier = storedDigest else { return nil }
-    guard let wanted = plan.wanted else {
-      // Nobody has to be told of a digest that the server declares.
-      return neededDeclaration == nil ? .droppingDigest(Checksum(earlier)) : nil
-    }
+    // Nobody has to be told of a digest that the server declares.
+    guard let earlier = storedDigest, !isDeclared else { return nil }
+    guard let wanted = plan.wanted else { return .droppingDigest(Checksum(earlier)) }
     if plan.isWantedFromBefore { return .keepingDigest(Checksum(earlier)) }
     return wanted == earlier ? nil : .replacingDigest(of: Checksum(earlier))
   }

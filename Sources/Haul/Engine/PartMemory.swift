@@ -79,14 +79,14 @@ struct PartMemory {
       let error = DownloadError(
         .digestMismatch, "an earlier download of \(header.source) did not have its digest",
         advice: "start over with --overwrite, or compare the digest with its publisher's")
-      if let wanted = plan.wanted, isSameSource, wanted.stored != header.expectedDigest {
+      if let wanted = plan.wanted, isSameSource, wanted != header.digest {
         return .prove(wanted, otherwise: error)
       }
       return .refuse(error)
     }
     // The bytes of one source and validator are the same whatever digest they were begun for: it may have been
     // mistyped. Elsewhere only the digest can tell.
-    if let wanted = plan.wanted, let stored = header.expectedDigest, stored != wanted.stored, !isSameSource {
+    if let wanted = plan.wanted, let stored = header.digest, stored != wanted, !isSameSource {
       return .refuse(
         occupied("it was begun for another digest, which the file of this URL cannot have as well"))
     }
@@ -103,7 +103,7 @@ struct PartMemory {
       }
       return .refuse(occupied("nothing tells whether this URL has the same file"))
     }
-    let hasDigest = plan.hasTrustedDigest || neededDeclaration != nil
+    let hasDigest = plan.hasTrustedDigest || earlierDigest != nil
     guard header.validatorKind != .none || hasDigest || plan.options.forcesResume else {
       return .discard(why: Self.noValidator + (storedDigest.map { Self.giveAgain($0) } ?? ""))
     }
@@ -126,17 +126,20 @@ struct PartMemory {
   }
 
   private var isSameDigest: Bool {
-    plan.hasTrustedDigest && state.header.expectedDigest == plan.wanted?.stored
+    plan.hasTrustedDigest && state.header.digest == plan.wanted
   }
 
   /// The digest that the server has to declare again before the bytes may be gone on from: without a validator
   /// and a digest of the user's it alone tells that the file is still the same.
   var neededDeclaration: HaulCore.ExpectedDigest? {
     guard state.header.validatorKind == .none, plan.wanted == nil, isSameSource, !plan.options.forcesResume,
-      plan.believesDigests(from: plan.url.origin)
+      plan.believesDigests(from: plan.url.origin), state.header.expectedDigest?.isDeclared == true
     else { return nil }
     return state.header.trustedDigest
   }
+
+  /// The same, as it is to be noted.
+  var earlierDigest: ServerDigests? { neededDeclaration.map { ServerDigests(earlier: $0) } }
 
   private static let noValidator =
     "the server gave no validator, so nobody can tell whether the file is still the same "

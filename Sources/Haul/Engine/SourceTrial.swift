@@ -4,18 +4,28 @@ internal import HaulCore
 internal import HaulDigest
 internal import HaulDisk
 
-/// Compares what another source has with the sums of an unfinished file: its first, its last and one other
-/// chunk. The bytes are summed as they come and go nowhere else.
+/// Compares what a source has with the sums of an unfinished file, in some of its chunks.
 struct SourceTrial {
+  var comparison: ChunkComparison
   let chunks: [Int]
   private let state: ResumeState
-  private var running: [Int: (sum: HaulDigest.ChunkSum, position: Int)] = [:]
+  private let change: @Sendable (Identity) -> ResourceChange?
 
-  /// Nil where the file has no whole chunk to compare.
+  /// The first, the last and one other chunk. Nil where the file has no whole chunk to compare.
   init?(_ state: ResumeState, dice: Double) {
-    chunks = SampleChunks.choose(from: state.marked, dice: dice)
-    self.state = state
+    let chunks = SampleChunks.choose(from: state.marked, dice: dice)
     guard !chunks.isEmpty else { return nil }
+    // A validator means nothing across sources; the length is compared by the transfer itself.
+    self.init(state, chunks: chunks) { _ in nil }
+  }
+
+  /// - Parameter change: compares an answer with what the server said before.
+  init(_ state: ResumeState, chunks: [Int], change: @escaping @Sendable (Identity) -> ResourceChange?) {
+    (self.state, self.chunks, self.change) = (state, chunks, change)
+    let sums = chunks.map { chunk in
+      (chunk, ExpectedSum(seed: state.header.id.seed(forChunk: chunk), value: state.storedSums[chunk]))
+    }
+    comparison = ChunkComparison(Dictionary(uniqueKeysWithValues: sums), grid: state.header.grid)
   }
 
   /// What a transfer is told: only the chosen chunks are missing.
@@ -23,29 +33,6 @@ struct SourceTrial {
     let grid = state.header.grid
     var present = ByteRangeSet(grid.whole)
     for chunk in chunks { present.remove(grid.range(of: chunk)) }
-    // A validator means nothing across sources; the length is compared by the transfer itself.
-    return ResumedFile(grid: grid, present: present, isSameSource: false) { _ in nil }
-  }
-
-  /// Takes bytes of one chunk, in order.
-  mutating func add(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
-    let grid = state.header.grid
-    let chunk = grid.index(at: offset)
-    if offset == grid.range(of: chunk).lower {
-      running[chunk] = (HaulDigest.ChunkSum(seed: state.header.id.seed(forChunk: chunk)), offset)
-    }
-    guard let begun = running[chunk], begun.position == offset else { return }
-    begun.sum.update(bytes)
-    running[chunk] = (begun.sum, offset + bytes.count)
-  }
-
-  /// Whether every chosen chunk came whole and has its sum.
-  var isEqual: Bool {
-    chunks.allSatisfy { chunk in
-      guard let done = running[chunk], done.position == state.header.grid.range(of: chunk).upper else {
-        return false
-      }
-      return done.sum.value == state.storedSums[chunk]
-    }
+    return ResumedFile(grid: grid, present: present, isSameSource: false, change: change)
   }
 }

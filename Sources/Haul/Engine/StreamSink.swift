@@ -7,13 +7,15 @@ internal import HaulPlatform
 
 /// Bytes in order to something that is not a regular file, hashed on their way: they cannot be read back.
 ///
-/// Unchecked, because `digests` is touched by the writer's thread alone, in ``compute(_:)``, ``write(_:at:)`` and
-/// ``finish()``, which only its jobs call.
+/// Unchecked, because `digests` and `running` are touched by the writer's thread alone, in ``compute(_:)``,
+/// ``write(_:at:)`` and ``finish()``, which only its jobs call.
 final class StreamSink: @unchecked Sendable {
   let path: String
   private let file: StreamFile
   private var digests: [Digest] = []
+  private var running = HaulDigest.ChunkSum(seed: 0)
   private let emitted = Monitor(0)
+  private let summed = Monitor(StreamSums())
   private let isClosed = Monitor(false)
   /// Its own writer: a reader that is slow or stands still is no reason to hold up the filesystem's.
   let writer = Worker(name: "haul-stream")
@@ -27,6 +29,9 @@ final class StreamSink: @unchecked Sendable {
     let count = emitted.withLock { $0 }
     return PartSnapshot(writtenBytes: count, frontier: count)
   }
+
+  /// Of all that was emitted. Any thread.
+  var sums: StreamSums { summed.withLock { $0 } }
 
   /// Chooses the digests, before the first byte; later calls change nothing. On the writer's thread.
   func compute(_ algorithms: Set<DigestAlgorithm>) {
@@ -46,6 +51,7 @@ final class StreamSink: @unchecked Sendable {
     guard !fresh.isEmpty else { return }
     try file.write(fresh)
     for digest in digests { digest.update(fresh) }
+    summed.withLock { $0.add(fresh, at: done, &running) }
     emitted.signal { $0 += fresh.count }
   }
 

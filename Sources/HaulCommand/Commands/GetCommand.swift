@@ -13,6 +13,8 @@ struct GetCommand: AsyncParsableCommand {
       haul inspect <file>
       haul partials [<dir>]
       haul verify <file> [--sha256 <hex>]
+      haul adopt <file> <url>
+      haul repair <file> <url> --sha256 <hex>
       haul demo
       """,
     discussion: """

@@ -48,7 +48,7 @@ struct VerifyCommand: AsyncParsableCommand {
   func run() async throws {
     var wanted = try given()
     // Before a long list is fetched: what cannot be read needs no digest.
-    let length = try readableLength()
+    let length = try FinishedFile.length(file)
     if let checksumFile { wanted.append(try await listed(in: checksumFile)) }
     guard let digests = try compute(wanted, length: length) else {
       throw ExitCode(128 + SignalTrap.received)
@@ -88,26 +88,6 @@ struct VerifyCommand: AsyncParsableCommand {
     return try list.digest(ofFile: file)
   }
 
-  /// The file's length, where it is one that has an end.
-  private func readableLength() throws -> Int {
-    var status = stat()
-    guard stat(file, &status) == 0 else {
-      let isUnfinished = errno == ENOENT && access(file + ".haul-part", F_OK) == 0
-      throw unreadable(
-        isUnfinished ? "it is not finished yet" : String(cString: strerror(errno)),
-        isUnfinished ? "fetch the rest first; haul inspect shows how far it is" : "check its name")
-    }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: return Int(status.st_size)
-    case S_IFDIR: throw unreadable("it is a folder", "name a file in it")
-    default: throw unreadable("it is not a regular file", "name a file")
-    }
-  }
-
-  private func unreadable(_ why: String, _ advice: String) -> DownloadError {
-    DownloadError(.disk, "\(file) cannot be read: \(why)", advice: advice)
-  }
-
   private func compute(
     _ wanted: [ExpectedDigest], length: Int
   ) throws -> (length: Int, found: DigestSet)? {
@@ -122,7 +102,8 @@ struct VerifyCommand: AsyncParsableCommand {
       }.map { ($0.length, $0.digests) }
     } catch {
       switch error {
-      case .unreadable(_, let code): throw unreadable(String(cString: strerror(code)), "check the disk")
+      case .unreadable(_, let code):
+        throw FinishedFile.unreadable(file, String(cString: strerror(code)), "check the disk")
       default: throw DownloadError(.other, "\(error)", advice: "give a SHA-256")
       }
     }

@@ -69,7 +69,7 @@ struct PartialReport {
 
   private func partRows(_ partial: Partial) -> [(String, String)] {
     let part = partial.partBytes.map { "\(Self.exactly($0)) long" } ?? "not there"
-    return [("part", part), ("disk", "\(Quantities.bytes(partial.allocatedBytes)) with the manifest")]
+    return [("part", part), ("on disk", Quantities.bytes(partial.allocatedBytes))]
   }
 
   private func table(_ rows: [(String, String)]) -> [String] {

@@ -14,7 +14,11 @@ enum Report {
       line += ", \(Quantities.rate(Double(result.receivedBytes) / result.seconds))"
     }
     if result.resumedBytes > 0 { line += ", \(Quantities.bytes(result.resumedBytes)) of it from before" }
-    if result.comparedChunks > 0 { line += " by another URL (\(chunks(result.comparedChunks)) compared)" }
+    if result.adoptedChunks > 0 {
+      line += " (\(result.comparedChunks) of \(chunks(result.adoptedChunks)) taken over were compared)"
+    } else if result.comparedChunks > 0 {
+      line += " by another URL (\(chunks(result.comparedChunks)) compared)"
+    }
     if result.retries > 0 { line += ", \(result.retries) \(result.retries == 1 ? "retry" : "retries")" }
     return [line] + digests(result)
   }
@@ -80,6 +84,9 @@ enum Report {
       case .resuming(let bytes): "going on: \(Quantities.bytes(bytes)) are there already"
       case .continuingFromOtherSource(let source, let count):
         "what is there came from \(source); \(chunks(count)) of it \(count == 1 ? "is" : "are") the same here"
+      case .reading(let path): "reading \(path)"
+      case .adopting(let count, let compared):
+        "\(chunks(count)) taken over: \(compared) of them were compared with the server and are equal"
       case .discarding(let bytes, let why):
         "starting over, \(Quantities.bytes(bytes)) of before are not used: \(why)"
       case .startingOver(let why): "fetching everything again: \(why)"

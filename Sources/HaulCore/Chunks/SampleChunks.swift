@@ -12,4 +12,21 @@ package enum SampleChunks {
     let index = between.startIndex + min(between.count - 1, Int(dice * Double(between.count)))
     return [first, between[index], last]
   }
+
+  /// The first and the last chunk that is there, and one of every `stretch` chunks between them. Ascending.
+  package static func spread(
+    over present: ChunkBitmap, stretch: Int, using generator: inout some RandomNumberGenerator
+  ) -> [Int] {
+    let there = present.runs(of: true).flatMap { Array($0) }
+    guard let first = there.first, let last = there.last else { return [] }
+    var chosen: Set = [first, last]
+    var rest = there[...]
+    while let start = rest.first {
+      let end = (start / stretch + 1) * stretch
+      let group = rest.prefix { $0 < end }
+      if let one = group.randomElement(using: &generator) { chosen.insert(one) }
+      rest = rest.dropFirst(group.count)
+    }
+    return chosen.sorted()
+  }
 }

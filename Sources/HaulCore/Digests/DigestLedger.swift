@@ -60,6 +60,16 @@ package struct DigestLedger: Equatable, Sendable {
   private func best(
     in algorithms: [DigestAlgorithm], where counts: (Entry) -> Bool
   ) -> DeclaredDigest? {
+    // What an earlier run has kept is the reason why its bytes are gone on from, so it decides alone.
+    for algorithm in algorithms {
+      guard let kept = entries[Key(field: .earlier, algorithm: algorithm)] else { continue }
+      // Where the server says the same again, that is its word of today.
+      let said = DigestField.allCases.first {
+        let entry = entries[Key(field: $0, algorithm: algorithm)]
+        return entry?.digest == kept.digest && entry?.isDisputed == false && entry?.awaitsOther == nil
+      }
+      return DeclaredDigest(kept.digest, in: said ?? .earlier)
+    }
     for algorithm in DigestAlgorithm.allCases where algorithms.contains(algorithm) {
       let found = DigestField.allCases.compactMap { field -> DeclaredDigest? in
         guard let entry = entries[Key(field: field, algorithm: algorithm)], !entry.isDisputed, counts(entry)

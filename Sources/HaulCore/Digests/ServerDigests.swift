@@ -27,6 +27,12 @@ package struct ServerDigests: Equatable, Sendable {
     if bodyIsWhole, let digest = Self.ofBody(head) { add([digest], .contentDigest) }
   }
 
+  /// Of an answer whose body is the whole file, where what its server says of the file is not believed:
+  /// whether the body came as it was sent needs no belief.
+  package init(ofWholeBody head: ResponseHead) {
+    if let digest = Self.ofBody(head) { add([digest], .contentDigest) }
+  }
+
   /// Of a redirect: everything but `X-Linked-Etag` would be about the redirect's own text.
   package init(hop head: ResponseHead) { addLinked(head) }
 

@@ -61,6 +61,12 @@ package struct Identity: Equatable, Sendable {
     length != nil && length == other.length && FieldText.identical(lastModified, other.lastModified)
   }
 
+  /// The same where a length that is not told may be any.
+  package func mayDifferOnlyInTag(from other: Identity) -> Bool {
+    (length == nil || other.length == nil || length == other.length)
+      && FieldText.identical(lastModified, other.lastModified)
+  }
+
   /// Whether both have one strong tag. Where they differ all the same, somebody is not telling the truth.
   package func sharesTag(with other: Identity) -> Bool {
     guard let etag, !etag.isWeak else { return false }

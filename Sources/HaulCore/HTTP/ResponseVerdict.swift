@@ -51,6 +51,8 @@ package struct Expectation: Sendable {
   package var isConditional = false
   /// Whether entity tags were seen to differ for one and the same file, so that they say nothing.
   package var ignoresTags = false
+  /// Whether a digest from elsewhere will tell in the end whether the bytes belong together.
+  package var hasTrustedDigest = false
   /// Whether a web page can only be somebody else's answer (a login, an error with the wrong status), because
   /// the file is none.
   package var refusesPages = false
@@ -106,6 +108,9 @@ package struct Expectation: Sendable {
     guard fields.allSatisfy({ $0 == field }) else { return .broken("two different Content-Range fields") }
     guard case .satisfied(let range, let total)? = ContentRange.parse(field) else {
       return .broken("a Content-Range that makes no sense: \(field)")
+    }
+    if total == nil, !isVouchedFor(head) {
+      return .broken("a part that tells neither the length of the file nor which version it is of (\(field))")
     }
     guard let total = total ?? knownLength else {
       return .broken("a part of a file whose length is not told (\(field))")
@@ -170,6 +175,12 @@ package struct Expectation: Sendable {
     guard let length, length > Self.longest else { return nil }
     let (told, most) = (ByteCountText.decimal(length), ByteCountText.decimal(Self.longest))
     return "a file of \(told), where \(most) is the most that any may have"
+  }
+
+  /// Whether it has a strong validator, or needs none.
+  private func isVouchedFor(_ head: ResponseHead) -> Bool {
+    let identity = Identity(head: head, length: knownLength)
+    return hasTrustedDigest || (ignoresTags ? identity.withoutTag : identity).strongest != nil
   }
 
   private var knownLength: Int? { known?.length ?? storedLength }

@@ -17,7 +17,7 @@ extension ManifestCodec {
     static let sourceLength = 84
     static let validatorHash = 88
     static let digest = 120
-    static let reserved = 184..<192
+    static let place = 184
     static let source = 192
   }
 
@@ -41,6 +41,7 @@ extension ManifestCodec {
       page.put(UInt8(digest.bytes.count), at: Field.digestLength)
       page.put(digest.bytes, at: Field.digest)
     }
+    page.put(header.place, at: Field.place)
     page.put(UInt32(header.source.utf8.count), at: Field.sourceLength)
     page.put(header.source.utf8, at: Field.source)
     seal(&page)
@@ -56,7 +57,7 @@ extension ManifestCodec {
     guard version <= Self.version else { throw .newerVersion(version) }
     guard version == Self.version else { throw .damaged("no format \(version) was ever written") }
     guard isSealed(page) else { throw .damaged("a header's hash does not match") }
-    guard page.isBlank(12..<16), page.isBlank(83..<84), page.isBlank(Field.reserved) else {
+    guard page.isBlank(12..<16), page.isBlank(83..<84) else {
       throw .damaged("a reserved field is used")
     }
     guard let kind = ManifestHeader.ValidatorKind(rawValue: page[Field.validatorKind]) else {
@@ -71,6 +72,7 @@ extension ManifestCodec {
       created: Int(page.get(Int64.self, at: Field.created)),
       grid: try grid(in: page),
       source: try source(in: page),
+      place: page.get(UInt64.self, at: Field.place),
       validatorKind: kind,
       validatorHash: Array(page[Field.validatorHash..<Field.digest]),
       expectedDigest: try digest(in: page),
@@ -103,7 +105,7 @@ extension ManifestCodec {
   private func digest(in page: [UInt8]) throws(ManifestError) -> ManifestHeader.ExpectedDigest? {
     let algorithm = page[Field.digestAlgorithm]
     let count = Int(page[Field.digestLength])
-    let room = page[Field.digest..<Field.reserved.lowerBound]
+    let room = page[Field.digest..<Field.place]
     guard count <= room.count, (algorithm == 0) == (count == 0), room.dropFirst(count).allSatisfy({ $0 == 0 })
     else { throw .damaged("the expected digest is out of bounds") }
     return ManifestHeader.ExpectedDigest(algorithm: algorithm, bytes: Array(room.prefix(count)))

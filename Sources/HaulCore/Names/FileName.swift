@@ -55,6 +55,12 @@ package enum FileName {
     return String(decoding: FieldText.percentDecoded(component).bytes, as: UTF8.self)
   }
 
+  /// Whether the last component of `path` ends like a web page's.
+  package static func isPage(_ path: String) -> Bool {
+    let name = FieldText.lowercased(String(path.split(separator: "/").last ?? ""))
+    return [".html", ".htm", ".xhtml", ".xht"].contains(where: name.hasSuffix)
+  }
+
   /// As many whole characters as fit, without dots and spaces at the end. What the name ends in stays: it tells
   /// what the file is.
   private static func shortened(_ name: String) -> String {

@@ -19,6 +19,9 @@ struct Confirmation: Sendable {
   let connection: Int
   let change: ResourceChange
   let suspect: Identity
+  /// A new connection was turned away while nobody else asked for anything: perhaps the idle ones are too
+  /// many already. The next askers use one of those.
+  var wasRefused = false
   private var answers: [Identity] = []
 
   init(connection: Int, change: ResourceChange, suspect: Identity) {

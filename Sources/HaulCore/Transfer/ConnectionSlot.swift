@@ -21,6 +21,10 @@ struct ConnectionSlot: Sendable {
     case refused(status: Int, isExtra: Bool, isRenewable: Bool)
     /// An answer that speaks of another generation, and what it says of it.
     case suspect(ResourceChange, Identity)
+    /// The right validator, from a place that was not compared yet.
+    case elsewhere(String)
+    /// The same from a place that was found to have other bytes.
+    case strange(String)
     /// A server that does not do what the request's condition says; or the file has changed.
     case conditionMishandled
     case broken(String)
@@ -115,7 +119,10 @@ struct ConnectionSlot: Sendable {
   var isToBeEnded: Bool { isBusy && verdict == .abandoned && !isCancelled }
 
   /// Whether it serves all connections: it is no extra one, whatever becomes of it.
-  var servesAll: Bool { isProbe || request?.asksOriginal == true }
+  var servesAll: Bool { isProbe || comparesPlace || request?.asksOriginal == true }
+
+  /// Its bytes are compared, and go nowhere else.
+  var comparesPlace: Bool { request?.comparesPlace == true }
 
   /// An earlier verdict stays: it may have come with a body that never ends.
   mutating func cancel(afterSilence seconds: Int) {

@@ -10,14 +10,18 @@ package struct PartRequest: Sendable, Equatable {
   package var isFresh: Bool
   /// By the URL that the user gave, redirects and all, instead of the place that answered before.
   package var asksOriginal: Bool
+  /// At another place than the others, for bytes that are there already and are only compared.
+  package var comparesPlace: Bool
 
   package init(
-    range: ByteRange?, condition: Validator? = nil, isFresh: Bool = false, asksOriginal: Bool = false
+    range: ByteRange?, condition: Validator? = nil, isFresh: Bool = false, asksOriginal: Bool = false,
+    comparesPlace: Bool = false
   ) {
     self.range = range
     self.condition = condition
     self.isFresh = isFresh
     self.asksOriginal = asksOriginal
+    self.comparesPlace = comparesPlace
   }
 }
 

@@ -17,6 +17,8 @@ package struct TransferFailure: Error, Sendable, Equatable {
     case changed
     /// What an earlier run left came from another source, and that one's file is another one.
     case otherFile
+    /// The link leads to another place now, and nothing shows that what is there is the same file.
+    case elsewhere
     /// The server's answer is not what HTTP allows.
     case brokenProtocol
     /// A body without a length whose end cannot be told from a cut.

@@ -52,7 +52,7 @@ extension TransferMachine {
   mutating func advanceConfirmation(_ confirmation: Confirmation, now: Double) {
     let index = confirmation.connection
     guard slots[index].isFree(at: now) else { return }
-    var request = PartRequest(range: avoidsRanges ? nil : Self.probeRange, isFresh: true)
+    var request = PartRequest(range: avoidsRanges ? nil : Self.probeRange, isFresh: !confirmation.wasRefused)
     // A link that has just run out cannot tell what the file is now.
     request.asksOriginal = renewing != nil
     slots[index].begin(request, isProbe: true, renewals: renewals, now: now)
@@ -124,10 +124,10 @@ extension TransferMachine {
     _ open: Confirmation, _ answers: [Identity], connection: Int, now: Double, dice: Double
   ) {
     let all = answers + [open.suspect]
-    if let known = resource?.identity, all.allSatisfy(known.differsOnlyInTag) {
+    if let known = resource?.identity, all.allSatisfy(known.mayDifferOnlyInTag) {
       return ignoreTags(date: known.lastModified)
     }
-    if resource == nil, answers.allSatisfy(answers[0].differsOnlyInTag) {
+    if resource == nil, answers.allSatisfy(answers[0].mayDifferOnlyInTag) {
       // Of an earlier run only the tag is known, and this server makes up a new one for each answer.
       ignoresTags = true
       if answers[0].lastModified == nil, !settings.hasTrustedDigest { avoidsRanges = true }

@@ -51,11 +51,23 @@ extension TransferMachine {
         .refused(status: status), Self.words(status: status, retryAfter: retryAfter))
       if isExtra {
         limit(wait: Double(retryAfter ?? 0), now: now)
+      } else if isOneTooMany(slot) {
+        postpone(connection, retryAfter: retryAfter, now: now, dice: dice)
       } else {
+        confirmation?.wasRefused = true
+
         retry(failure, connection: connection, retryAfter: retryAfter, now: now, dice: dice)
       }
     case .refused(let status, let isExtra, let isRenewable):
       let failure = TransferFailure(.refused(status: status), "the server answered \(status)")
+      if slot.comparesPlace {
+        // The link that is being compared may have run out itself.
+        comparison = nil
+        return retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
+      }
+      if status == 403, slot.isProbe, isOneTooMany(slot) {
+        return postpone(connection, retryAfter: nil, now: now, dice: dice)
+      }
       if [403, 404, 410].contains(status), isRenewable,
         renewLink(of: slot, connection: connection, isExtra: isExtra, now: now)
       {
@@ -74,6 +86,8 @@ extension TransferMachine {
       suspect(change, identity, connection: connection, now: now, dice: dice)
     case .identity(let identity, let isOfRange):
       heard(identity, isOfRange: isOfRange, connection: connection, now: now, dice: dice)
+    case .elsewhere(let place): compare(place: place, connection: connection)
+    case .strange(let place): retryElsewhere(place, connection: connection, now: now, dice: dice)
     case .conditionMishandled:
       conditionMishandled()
     case .abandoned:
@@ -124,7 +138,25 @@ extension TransferMachine {
       // Refused or cut before an answer while others work: one connection too many.
       return limit(wait: 0, now: now)
     }
+    if !slot.isReceiving, isOneTooMany(slot) {
+      return postpone(connection, retryAfter: nil, now: now, dice: dice)
+    }
     retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
+  }
+
+  /// Whether what serves all was turned away while others bring bytes.
+  private func isOneTooMany(_ slot: ConnectionSlot) -> Bool {
+    slot.servesAll && slots.contains(where: \.isReceiving)
+  }
+
+  /// Asks again later. Not a failure of the file: nobody begins anything meanwhile, so the others will be
+  /// done.
+  mutating func postpone(_ connection: Int, retryAfter: Int?, now: Double, dice: Double) {
+    slots[connection].strikes += 1
+    retryCount += 1
+    let wait = settings.retry.wait(
+      attempt: slots[connection].strikes, retryAfter: retryAfter, dice: dice)
+    slots[connection].end(waitingUntil: now + wait)
   }
 
   /// There will be fewer from now on. Those that wait for an answer still count as working: if they are

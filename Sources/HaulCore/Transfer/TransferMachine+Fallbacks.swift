@@ -60,6 +60,7 @@ extension TransferMachine {
 
   /// Takes nothing more from the requests that are under way.
   private mutating func abandonRequests() {
+    comparison = nil
     for index in slots.indices where slots[index].isBusy { slots[index].refuse(.abandoned) }
   }
 
@@ -68,7 +69,9 @@ extension TransferMachine {
   /// A link that came from a redirect, or that is signed, may have run out: the original URL is asked once for
   /// all connections. False where that was done already and has not helped.
   mutating func renewLink(of slot: ConnectionSlot, connection: Int, isExtra: Bool, now: Double) -> Bool {
-    guard phase == .ranges || phase == .stream else { return false }
+    guard phase == .ranges || phase == .stream || phase == .learning && settings.beginsByLink else {
+      return false
+    }
     // Another connection asks already, or has the answer: this one goes on by the new link.
     if renewing == connection {
       // The original URL says no as well.
@@ -83,7 +86,8 @@ extension TransferMachine {
       return true
     }
     let isSoon = renewedAt.map { now - $0 < Self.renewalPause } ?? false
-    guard !isSoon || (!isExtra && hasGainedSinceRenewal) else { return false }
+    // Where the original said no a moment ago, what others gain by the old link is no sign of a new one.
+    guard !isSoon || (!isExtra && hasGainedSinceRenewal && !isRenewalRefused) else { return false }
     renewing = connection
     retryCount += 1
     return true

@@ -50,17 +50,26 @@ extension TransferMachine {
       acceptsWhole: phase == .learning || phase == .stream, now: wallClock)
     expectation.isConditional = slot.request?.condition != nil
     expectation.ignoresTags = ignoresTags
+    expectation.hasTrustedDigest = settings.hasTrustedDigest
+    if phase == .stream, !holdsBytes {
+      // Nothing is there yet that another version could mix with, so this answer is as good as the first one.
+      expectation.known = nil
+      expectation.storedLength = resource?.length
+    }
     expectation.refusesPages = resource.map { !$0.isPage } ?? false
     return expectation
   }
 
   /// Whether a web page would be somebody else's answer. Of an earlier run the type is not known, but a login
   /// page must not pass for a new version of it.
-  var refusesPages: Bool { resource.map { !$0.isPage } ?? (resumed != nil) }
+  var refusesPages: Bool { resource.map { !$0.isPage } ?? (resumed != nil && !settings.mayBePage) }
 
-  /// A redirect was followed: the same request goes out again.
-  package mutating func redirected(connection: Int, now: Double) {
+  /// A redirect is followed: the same request goes out again. False where nobody waits for its answer any
+  /// more: what was given up while the redirect came is ended instead.
+  package mutating func redirected(connection: Int, now: Double) -> Bool {
+    guard isFetching, slots[connection].isAsking else { return false }
     slots[connection].beginAgain(now: now)
+    return true
   }
 
   private mutating func suspect(
@@ -75,7 +84,7 @@ extension TransferMachine {
     to identity: Identity, head: ResponseHead, connection: Int
   ) -> HeadDecision? {
     guard let change = change(in: identity) else { return nil }
-    guard !head.isPage else {
+    guard !head.isPage || !refusesPages else {
       slots[connection].refuse(.broken("a web page (text/html) instead of the file"))
       return .stop
     }
@@ -109,8 +118,8 @@ extension TransferMachine {
       }
       scheduler?.adopt(range, connection: connection, now: now)
       phase = .ranges
-    } else if let problem = placeProblem(place) {
-      slots[connection].refuse(.broken(problem))
+    } else if let refusal = refusal(of: place, for: slots[connection]) {
+      slots[connection].refuse(refusal)
       return .stop
     }
     noteAccepted(connection, now: now)
@@ -118,14 +127,6 @@ extension TransferMachine {
     let waited = slots[connection].accept(bodyLength: range.count, now: now)
     scheduler?.answered(connection: connection, after: waited, now: now)
     return .take(offset: range.lower, skip: part.overlap)
-  }
-
-  /// Without a validator and without a digest, bytes belong together only while everything stays the same,
-  /// the final URL included.
-  private func placeProblem(_ place: AnswerPlace) -> String? {
-    guard let resource, resource.place != place.source else { return nil }
-    guard resource.identity.tier(hasTrustedDigest: settings.hasTrustedDigest) == .none else { return nil }
-    return "an answer from another place (\(place.source)) without a validator"
   }
 
   private mutating func acceptWhole(
@@ -160,12 +161,27 @@ extension TransferMachine {
       scheduler = nil
       phase = .stream
     }
+    if objection(to: place) == .elsewhere || objection(to: place) == .strange, holdsBytes {
+      // It brings every byte anew in any case.
+      beginAnew("the link leads to another place now (\(place.source)), whose answer brings the whole file")
+      return .stop
+    }
+    if !holdsBytes {
+      var own = ignoresTags ? identity.withoutTag : identity
+      own.length = length ?? resource?.length
+      resource?.identity = own
+      places = []
+    }
+    places.insert(place.source)
     noteAccepted(connection, now: now)
     _ = slots[connection].accept(bodyLength: length, now: now)
     streamPosition = 0
     streamIsUnframed = isUnframed
     return .take(offset: 0)
   }
+
+  /// Whether there is anything of this generation.
+  var holdsBytes: Bool { hasBytes || resumed != nil }
 
   /// Begins anew with such answers, unless the user wants to keep what is there.
   private mutating func giveUpForLengthless() -> HeadDecision {
@@ -201,5 +217,6 @@ extension TransferMachine {
       identity: ignoresTags ? identity.withoutTag : identity, honoursRanges: honoursRanges, framing: framing,
       suggestedName: head.headers["Content-Disposition"].flatMap(ContentDisposition.fileName),
       isPage: head.isPage, place: place.source)
+    places.insert(place.source)
   }
 }

@@ -4,7 +4,7 @@
 ///
 /// Phases and their legal successors: learning → ranges, stream, complete, failed · ranges → stream, complete,
 /// failed · stream → complete, failed · complete → ranges (when bytes prove damaged) · any but complete and
-/// failed → startingOver → learning. An open ``confirmation`` holds up whichever phase it is.
+/// failed → startingOver → learning. An open ``confirmation`` or ``comparison`` holds up whichever phase it is.
 /// Time, dice and the wall clock come as arguments. Its owner reports every event of a connection in order.
 package struct TransferMachine: Sendable {
   enum Phase: Sendable, Equatable { case learning, ranges, stream, startingOver, complete, failed }
@@ -46,6 +46,19 @@ package struct TransferMachine: Sendable {
   var strangers: [Identity] = []
   /// The generation before this one.
   var former: Identity?
+
+  // Other places: see TransferMachine+Places.
+  /// Those whose bytes belong together: the first one, and what was found equal to it.
+  var places: Set<String> = []
+  var strangePlaces: Set<String> = []
+  var comparison: PlaceComparison?
+  /// How often one was begun since the last new byte.
+  var comparisons = 0
+  var beginnings = 0
+  /// Bytes that came to be compared.
+  package internal(set) var comparedBytes = 0
+  /// Whether bytes of this generation were accepted in this run.
+  var hasBytes = false
 
   // Links that run out: see TransferMachine+Fallbacks.
   /// The connection that asks the original URL for a new link; the others wait.
@@ -117,6 +130,8 @@ package struct TransferMachine: Sendable {
   package mutating func advance(now: Double) -> [TransferAction] {
     if let confirmation, isFetching {
       advanceConfirmation(confirmation, now: now)
+    } else if let comparison, isFetching {
+      advanceComparison(comparison, now: now)
     } else {
       advancePhase(now: now)
     }
@@ -207,6 +222,7 @@ package struct TransferMachine: Sendable {
   mutating func complete() {
     phase = .complete
     confirmation = nil
+    comparison = nil
     pending.append(.complete)
   }
 
@@ -230,6 +246,9 @@ package struct TransferMachine: Sendable {
     resource = nil
     resumed = nil
     confirmation = nil
+    comparison = nil
+    (places, strangePlaces) = ([], [])
+    hasBytes = false
     proven = nil
     strangers = []
     rangeStrikes = 0
@@ -266,6 +285,7 @@ package struct TransferMachine: Sendable {
   /// - Returns: `wanted`, and whether the rest of the body is wanted too.
   package mutating func received(_ count: Int, connection: Int) -> (wanted: Int, goesOn: Bool) {
     guard slots[connection].isReceiving else { return (0, false) }
+    if slots[connection].comparesPlace { return receivedToCompare(count, connection: connection) }
     let allowed = slots[connection].take(count)
     let wanted: Int
     if phase == .stream {
@@ -280,7 +300,8 @@ package struct TransferMachine: Sendable {
       if wanted > 0 { failures.progressed() }
     }
     if wanted > 0 {
-      confirmations = 0
+      (confirmations, comparisons) = (0, 0)
+      hasBytes = true
       if slots[connection].renewals == renewals { hasGainedSinceRenewal = true }
     }
     receivedBytes += wanted

@@ -15,6 +15,10 @@ package struct TransferSettings: Sendable {
   package var hasTrustedDigest = false
   /// Whether a file that has changed on the server is begun anew, once, instead of failing.
   package var restartsOnChange = true
+  /// Whether the first request already goes to where the URL that was given has once led.
+  package var beginsByLink = false
+  /// Whether the file may be a web page by its name, so that a page is no sign of somebody else's answer.
+  package var mayBePage = false
 
   package init() {}
 }

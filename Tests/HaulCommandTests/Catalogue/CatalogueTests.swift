@@ -57,7 +57,7 @@ enum Catalogue {
     52: "a connection that ends without close_notify: the TLS tests",
     53: "certificates: RealServerTests and the TLS tests",
     56: "fields in an answer to CONNECT: ProxyTests",
-    58: "HTTP/2 is off: every request is HTTP/1.1",
+    58: "HTTP/2 is off: every request is HTTP/1.1, as the TLS tests show",
     92: "names from URLs and fields: NameTests", 93: "the same", 94: "the same", 95: "the same",
     96: "the same",
     98: "hostile fields: NameTests",

@@ -163,7 +163,7 @@ extension Quirk {
         [Fault.slow(bytesPerSecond: 2 * MiB, after: 500_000).on(.every)])),
     .like(40, "49"), .like(41, "55a", "55b"), .like(42, "29a"),
     .like(43, "41a"), .like(44, "30a", "30b", "30c", "30d"),
-    Quirk(number: 45, shown: .elsewhere("HTTP/2 is off: every request is HTTP/1.1")),
+    Quirk(number: 45, shown: .elsewhere("HTTP/2 is off: every request is HTTP/1.1, as the TLS tests show")),
     .own(
       CatalogueCase("q46", "404 to those who ask without Range", .file, [Fault.status(404).on(.withoutRange)])
     ),

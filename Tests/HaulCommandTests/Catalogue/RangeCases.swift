@@ -146,7 +146,8 @@ extension Catalogue {
       },
     ] + sizes
 
-  /// Lengths around one byte, a chunk and a first request. Those beyond 4 GiB: see SparseFileTests.
+  /// Lengths around one byte, a chunk and a first request. Those from 2 GiB on: see GreatLengthTests
+  /// and SparseFileTests.
   private static let sizes: [CatalogueCase] = [1, MiB - 1, MiB, MiB + 1, 4 * MiB - 1, 4 * MiB, 4 * MiB + 1]
     .map { size in
       CatalogueCase("27-\(size)", "\(size) bytes", .file) {

@@ -123,15 +123,51 @@ extension Catalogue {
     },
     CatalogueCase(
       "43a", "a Repr-Digest for each part, under one strong ETag", .file,
-      (1...100).map { Fault.header("Repr-Digest", "sha-256=:\(zeros.dropLast(4))\(1000 + $0):").on(.nth($0)) }
-    ),
+      (1...100).map {
+        Fault.header("Repr-Digest", "sha-256=:\(1000 + $0)\(zeros.dropFirst(4)):").on(.nth($0))
+      },
+      expectNoDigest),
     CatalogueCase("43b", "another Repr-Digest from the third answer on, under a weak ETag", .either) {
       $0.resource.faults = [
         Fault.changedETag("W/\"1\"").on(.every), Fault.header("Repr-Digest", "sha-256=:\(zeros):").on(.every),
         Fault.header("Repr-Digest", "sha-256=:\(zeros.dropLast(2))E=:").on(.sinceNth(3)),
       ]
     },
+    CatalogueCase("43c", "a composite digest of a multipart upload", .file) {
+      $0.resource.extraHeaders = [HeaderField("x-amz-checksum-sha256", zeros + "-5")]
+      expectNoDigest(&$0)
+    },
+    CatalogueCase("43d", "a composite digest that does not look so", .file) {
+      $0.resource.extraHeaders = [
+        HeaderField("x-amz-checksum-sha256", zeros), HeaderField("x-amz-checksum-type", "COMPOSITE"),
+      ]
+      expectNoDigest(&$0)
+    },
+    CatalogueCase("43e", "two fields that contradict each other", .file) {
+      $0.resource.extraHeaders = [
+        HeaderField("Repr-Digest", "sha-256=:\(zeros):"), HeaderField("X-Linked-Etag", digest),
+      ]
+      expectNoDigest(&$0)
+    },
+    CatalogueCase("43f", "sums that are not computed", .file) {
+      $0.resource.extraHeaders = [HeaderField("x-goog-hash", "crc32c=AAAAAA==")]
+      expectNoDigest(&$0)
+    },
+    CatalogueCase("43g", "one digest in every answer, and it is not the file's", .error(13)) {
+      $0.resource.extraHeaders = [HeaderField("Repr-Digest", "sha-256=:\(zeros):")]
+      $0.arguments += ["--checksum", "auto"]
+      $0.check = { #expect($0.ended.errors.contains("--checksum none"), "\($0.ended.errors)") }
+    },
   ]
+
+  /// What is declared counts for nothing, and that is said.
+  @Sendable private static func expectNoDigest(_ subject: inout CatalogueCase) {
+    subject.arguments += ["--checksum", "auto"]
+    subject.check = { run in
+      #expect(run.ended.output.hasSuffix(" computed\n"), "\(run.ended.output)")
+      #expect(run.ended.errors.contains("found nothing to compare with"), "\(run.ended.errors)")
+    }
+  }
 
   /// 32 bytes of zeros in base64.
   static let zeros = String(repeating: "A", count: 43) + "="

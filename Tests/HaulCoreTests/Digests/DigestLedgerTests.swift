@@ -53,6 +53,18 @@ import Testing
     #expect(ledger.best()?.digest == digest(3))
   }
 
+  @Test("what an earlier run has kept decides alone, whatever the server says")
+  func kept() {
+    var ledger = DigestLedger()
+    ledger.note(linked(1), range: first)
+    ledger.note(ServerDigests(earlier: digest(2)), range: nil)
+    #expect(ledger.best()?.digest == digest(2))
+    ledger = DigestLedger()
+    ledger.note(ServerDigests(earlier: digest(2, .sha512)), range: nil)
+    ledger.note(linked(1), range: first)
+    #expect(ledger.best()?.digest == digest(2, .sha512) && ledger.neededAlgorithm == .sha512)
+  }
+
   @Test("Digest of a part waits for the response for another range")
   func partsDigest() {
     var ledger = DigestLedger()

@@ -61,6 +61,15 @@ struct RateEstimatorTests {
     #expect(rate.rate.map { $0.rounded() } == 10_000, "one is known")
   }
 
+  @Test("a rate says something about others for a minute after its stream")
+  func fresh() {
+    var rate = RateEstimator()
+    rate.begin(now: 0)
+    #expect(!rate.isFresh(at: 0))
+    rate.finish(total: 100, now: 5)
+    #expect(rate.isFresh(at: 64.9) && !rate.isFresh(at: 65))
+  }
+
   @Test("a stream that brought nothing and took no time tells nothing")
   func finishWithoutBytes() {
     var rate = RateEstimator()

@@ -15,6 +15,11 @@ struct ByteLedger {
 
   mutating func clear() { self = ByteLedger() }
 
+  /// Of which generation a range is; nil where it is not there whole, or of two.
+  func generation(of range: ByteRange) -> Int? {
+    byGeneration.first { $0.value.gaps(in: range).isEmpty }?.key
+  }
+
   /// The generations of which there are bytes, ascending.
   var generations: [Int] { byGeneration.filter { $0.value.count > 0 }.map(\.key).sorted() }
 }

@@ -70,6 +70,10 @@ struct ServerScript {
   let rangesEndAfter: Int
   /// Seconds after which a link stops to work, counted from its renewal.
   let linkLife: Double
+  /// Among how many places, all of which have the file, a new link chooses.
+  let places: Int
+  /// Whether its parts do not tell the length of the file.
+  let hidesTotal: Bool
   /// More connections than this at a time are refused.
   let mostConnections: Int
   let refusalStatus: Int
@@ -88,18 +92,17 @@ struct ServerScript {
     honoursRanges = Int.random(in: 0..<5, using: &dice) != 0
     tellsLength = Int.random(in: 0..<4, using: &dice) != 0
     generations = Self.generations(temper, &dice)
-    // Tags that differ for one version say nothing about two of them. A file that holds still has them only where
-    // the machine is sure to see that: where each answer has its own tag, and tells the length.
-    let kinds: [Tags] =
-      isStill ? [.constant, .constant, .random] : [.constant, .constant, .perBackend, .random]
-    tags =
-      generations.count == 1 && (tellsLength || !isStill) ? kinds.randomElement(using: &dice)! : .constant
+    // Tags that differ for one version say nothing about two of them.
+    let kinds: [Tags] = [.constant, .constant, .perBackend, .random]
+    tags = generations.count == 1 ? kinds.randomElement(using: &dice)! : .constant
     conditions = Conditions.allCases.randomElement(using: &dice) ?? .honoured
-    // Silence after the end of ranges is not always got over yet.
-    let rangesEnd = Int.random(in: 0..<6, using: &dice) == 0 && !(isStill && chances.stall > 0)
+    let rangesEnd = Int.random(in: 0..<6, using: &dice) == 0
     rangesEndAfter = rangesEnd ? Int.random(in: 1...12, using: &dice) : .max
-    let expires = temper != .still && Int.random(in: 0..<5, using: &dice) == 0
+    // A question (what is the file now?) that meets a link that has run out does not ask for a new one yet.
+    let expires = Int.random(in: 0..<5, using: &dice) == 0 && !isStill
     linkLife = expires ? Double.random(in: 0.5...9, using: &dice) : .infinity
+    places = [1, 2, 5].randomElement(using: &dice) ?? 1
+    hidesTotal = generations.count == 1 && Int.random(in: 0..<8, using: &dice) == 0
     changesAfter = generations.dropFirst().map { _ in Int.random(in: 1...12, using: &dice) }.sorted()
     mostConnections = [1, 2, 3, 5, 100, 100, 100].randomElement(using: &dice) ?? 1
     refusalStatus = [503, 429, 403].randomElement(using: &dice) ?? 503
@@ -111,16 +114,21 @@ struct ServerScript {
   }
 
   /// The retries with which a client gets the file from this server, or nil where none are enough. Finding out
-  /// what tags are worth, or that ranges have ended, costs some, too.
+  /// what tags are worth, or that ranges have ended or tell no length, costs some, too.
   var neededRetries: Int? {
     guard temper == .still else { return nil }
     return mostTroubles + (tags == .constant ? 0 : 3) + (rangesEndAfter == .max ? 0 : 3)
+      + (hidesTotal ? 2 : 0)
   }
 
   /// What its heads may suffer. Those of a file that changes keep what tells its generations apart: a change
   /// that no head tells is beyond anybody without a digest.
   var oddities: [Oddity] {
-    let hiding: [Oddity] = generations.count == 1 ? [] : [.noValidator, .otherTag, .unknownTotal]
+    var hiding: [Oddity] = generations.count == 1 ? [] : [.noValidator, .otherTag]
+    // An equal strong validator would be the server's word for one file, in a part that tells no length.
+    let strongest = generations.map(\.identity.strongest)
+    let telling = strongest.compactMap(\.self)
+    if Set(telling).count < telling.count { hiding.append(.unknownTotal) }
     return Oddity.allCases.filter { !hiding.contains($0) }
   }
 

@@ -23,6 +23,7 @@ extension SimulatedWorld {
     switch exchange.stage {
     case .stuck: exchanges[connection]?.nextAt = .infinity
     case .waitingForHead: answer(connection)
+    case .redirected: follow(connection)
     case .sending: send(connection)
     }
   }
@@ -53,7 +54,8 @@ extension SimulatedWorld {
       }
       head = response(answer.status, answer.fields)
     }
-    let place = AnswerPlace(source: "http://x/", isRenewable: server.linkLife < .infinity)
+    let place = AnswerPlace(
+      source: "http://x/\(exchange.link % server.places)", isRenewable: server.linkLife < .infinity)
     let decision = machine.judge(head, connection: connection, place: place, now: now, wallClock: 1_000_000)
     trace(connection, "\(head.status) \(head.headers.fields.map { "\($0.name): \($0.value)" }), \(decision)")
     switch decision {
@@ -77,11 +79,18 @@ extension SimulatedWorld {
       }
     case .stop: end(connection, .stopped)
     case .redirect:
+      // Its body has to end before it is followed: meanwhile it may be given up.
       exchange.hops += 1
-      exchange.nextAt = now + server.roundTrip
+      exchange.stage = .redirected
+      exchange.nextAt = now + server.roundTrip / 2
       exchanges[connection] = exchange
-      machine.redirected(connection: connection, now: now)
     }
+  }
+
+  private mutating func follow(_ connection: Int) {
+    guard machine.redirected(connection: connection, now: now) else { return end(connection, .stopped) }
+    exchanges[connection]?.stage = .waitingForHead
+    exchanges[connection]?.nextAt = now + server.roundTrip / 2
   }
 
   /// The head of an answer with content, as good as this server can, and what its body will be.
@@ -136,7 +145,8 @@ extension SimulatedWorld {
     }
     let announced = ByteRange(exchange.position, max(exchange.end, exchange.position + 1))
     exchange.end = announced.upper
-    let field = ("Content-Range", "bytes \(announced.httpSpec)/\(length)")
+    let total = server.hidesTotal ? "*" : "\(length)"
+    let field = ("Content-Range", "bytes \(announced.httpSpec)/\(total)")
     guard Bool.random(using: &dice) else {
       return SimulatedAnswer(206, own, [field, ("Content-Length", "\(announced.count)")])
     }
@@ -161,7 +171,12 @@ extension SimulatedWorld {
     if count > 0 {
       let (wanted, goesOn) = machine.received(count, connection: connection)
       if wanted > count || wanted < 0 { return fault("\(wanted) of \(count) bytes are wanted") }
-      take(ByteRange(exchange.position, exchange.position + wanted), of: exchange.generation)
+      let range = ByteRange(exchange.position, exchange.position + wanted)
+      if exchange.request.comparesPlace {
+        compare(range, of: exchange.generation)
+      } else {
+        take(range, of: exchange.generation)
+      }
       if wanted < count && goesOn { fault("bytes are unwanted, but the rest is wanted") }
       exchange.position += count
       if !goesOn { return end(connection, .stopped) }

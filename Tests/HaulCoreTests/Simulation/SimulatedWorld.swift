@@ -8,13 +8,14 @@ import TestSupport
 struct SimulatedWorld {
   /// One request under way, as the server sees it.
   struct Exchange {
-    enum Stage { case waitingForHead, sending, stuck }
+    enum Stage { case waitingForHead, redirected, sending, stuck }
     let request: PartRequest
     var range: ByteRange? { request.range }
     /// The version of the file whose bytes it sends.
     let generation: Int
-    /// When its link was made.
+    /// When its link was made, and how many were made before.
     let linkedAt: Double
+    let link: Int
     var stage = Stage.waitingForHead
     var nextAt: Double
     /// Bytes a second.
@@ -47,8 +48,13 @@ struct SimulatedWorld {
   var exchanges: [Int: Exchange] = [:]
   /// When the link that is used was made.
   private var linkedAt = 0.0
+  private var link = 0
   private(set) var renewals = 0
   private(set) var fallbacks = 0
+  /// Places that were compared.
+  private(set) var comparisons = 0
+  /// Whether all bytes that are being compared are of the generation of those that are there.
+  private var isEqual = true
   /// What has gone wrong so far, as far as the script counts it.
   var troubles = 0
   var dice: SeededGenerator
@@ -164,6 +170,11 @@ struct SimulatedWorld {
         machine.restarted(now: now)
         // What else was to be done speaks of requests that are gone; the engine leaves it, too.
         return
+      case .compare: compare()
+      case .judgeComparison:
+        comparisons += 1
+        trace(-1, "compared, \(isEqual)")
+        machine.compared(isEqual: isEqual, now: now, dice: Double.random(in: 0..<1, using: &dice))
       case .complete:
         outcome = .complete
         if exchanges.contains(where: \.value.isTaken) { fault("complete while bytes are still to come") }
@@ -173,6 +184,19 @@ struct SimulatedWorld {
     // What bytes alone change is counted where they are taken; the rest only now and then.
     if hasMoved || events % 16 == 0 { checkAccount() }
     hasMoved = false
+  }
+
+  /// Some chunks that are there.
+  private mutating func compare() {
+    guard let grid = machine.scheduler?.grid else { return fault("compared without a length") }
+    var present = ChunkBitmap(count: grid.count)
+    for chunk in 0..<grid.count where ledger.generation(of: grid.range(of: chunk)) != nil {
+      present[chunk] = true
+    }
+    isEqual = true
+    let chosen = SampleChunks.choose(from: present, dice: Double.random(in: 0..<1, using: &dice))
+    machine.compare(
+      with: chosen.map { grid.range(of: $0) }, now: now, dice: Double.random(in: 0..<1, using: &dice))
   }
 
   /// Every byte is there, missing, or due in one lease.
@@ -193,21 +217,23 @@ struct SimulatedWorld {
     requestCount += 1
     hasMoved = true
     trace(connection, "asks \(asked)")
-    if asked.asksOriginal {
-      renewals += 1
-      linkedAt = now
-    }
+    if asked.asksOriginal { renewals += 1 }
+    // The owner asks the original until there is an answer that it can use.
+    if asked.asksOriginal || machine.resource == nil { (linkedAt, link) = (now, link + 1) }
     if range == nil, machine.resource?.startedInRanges == true { fallbacks += 1 }
     if exchanges[connection] != nil { return fault("connection \(connection) has a request already") }
     if let range, range.isEmpty { return fault("an empty range was asked for") }
     // The far half may have been stolen in the same breath.
+    if asked.comparesPlace, let range, !ledger.all.gaps(in: range).isEmpty {
+      return fault("\(range) is to be compared, and is not there")
+    }
     if let range, !asked.isFresh, let due = machine.scheduler?.leases[connection],
       due.range.lower != range.lower || due.requestEnd != range.upper
     {
       return fault("\(range) was asked for, \(due.range) is due")
     }
     exchanges[connection] = Exchange(
-      request: asked, generation: generation(), linkedAt: linkedAt,
+      request: asked, generation: generation(), linkedAt: linkedAt, link: link,
       nextAt: now + server.roundTrip * Double.random(in: 1...3, using: &dice),
       rate: pow10(Double.random(in: 5.3...8, using: &dice)))
   }
@@ -227,6 +253,11 @@ struct SimulatedWorld {
 
   mutating func cut(_ connection: Int) {
     end(connection, .failed(TransferFailure(.network, "cut"), isPassing: true))
+  }
+
+  /// Bytes are held against those that are there.
+  mutating func compare(_ range: ByteRange, of generation: Int) {
+    if !range.isEmpty, ledger.generation(of: range) != generation { isEqual = false }
   }
 
   /// Bytes of a generation are written at their place.

@@ -52,7 +52,7 @@ struct TransferSimulationTests {
     var complete: [ServerScript.Temper: Int] = [:]
     var failures: Set<String> = []
     var (steals, startOvers, streams, repeated) = (0, 0, 0, 0)
-    var (renewals, fallbacks, changed) = (0, 0, 0)
+    var (renewals, fallbacks, changed, comparisons) = (0, 0, 0, 0)
     for seed in 0..<600 as Range<UInt64> {
       var world = SimulatedWorld(seed: seed)
       world.run()
@@ -66,6 +66,7 @@ struct TransferSimulationTests {
       repeated += world.machine.retryCount
       renewals += world.renewals
       fallbacks += world.fallbacks
+      comparisons += world.comparisons
       if world.outcome == .complete, world.ledger.generations.contains(where: { $0 > 0 }) { changed += 1 }
     }
     #expect(complete[.still, default: 0] > 150)
@@ -76,5 +77,6 @@ struct TransferSimulationTests {
     #expect(streams > 40)
     #expect(repeated > 300)
     #expect(renewals > 10 && fallbacks > 5 && changed > 5)
+    #expect(comparisons > 0)
   }
 }

@@ -17,6 +17,9 @@ struct MachineScript {
   private(set) var failure: TransferFailure?
   private(set) var startOvers: [String] = []
   private(set) var cancels = 0
+  /// What is compared where another place has answered, and what comes of it.
+  var compared: (ranges: [ByteRange], isEqual: Bool) = ([], true)
+  private(set) var comparisons = 0
 
   init(_ settings: TransferSettings = TransferSettings(), resumed: ResumedFile? = nil) {
     machine = TransferMachine(settings: settings, resumed: resumed)
@@ -26,6 +29,7 @@ struct MachineScript {
   /// Carries out what is due, `seconds` later.
   mutating func advance(_ seconds: Double = 0) {
     now += seconds
+    var isAnswered = false
     for action in machine.advance(now: now) {
       switch action {
       case .request(let connection, let request):
@@ -40,12 +44,21 @@ struct MachineScript {
         requests = [:]
         machine.restarted(now: now)
         return advance()
+      case .compare:
+        isAnswered = true
+        machine.compare(with: compared.ranges, now: now, dice: dice)
+      case .judgeComparison:
+        isAnswered = true
+        comparisons += 1
+        machine.compared(isEqual: compared.isEqual, now: now, dice: dice)
       case .complete: completions += 1
       case .fail(let failure):
         self.failure = failure
         requests = [:]
       }
     }
+    // What was answered may lead to further actions at once.
+    if isAnswered { advance() }
   }
 
   /// Lets the clock run in ticks until `isDone`, or for `seconds`.
@@ -58,6 +71,11 @@ struct MachineScript {
     _ connection: Int, _ head: ResponseHead, place: AnswerPlace = AnswerPlace()
   ) -> HeadDecision {
     machine.judge(head, connection: connection, place: place, now: now, wallClock: 1000)
+  }
+
+  /// Goes where a redirect leads, or ends the request where nobody waits for it any more.
+  mutating func follow(_ connection: Int) {
+    if !machine.redirected(connection: connection, now: now) { end(connection, .stopped) }
   }
 
   /// Bytes of a body, as many as are wanted.

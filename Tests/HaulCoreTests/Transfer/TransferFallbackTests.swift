@@ -175,6 +175,23 @@ struct TransferFallbackTests {
     #expect(script.head(0, whole([tag])) == .take(offset: 0))
   }
 
+  @Test("a redirect that comes after the fallback is not followed")
+  func lateRedirect() {
+    var script = running(3, receiving: 1)
+    _ = script.bytes(0, 4 * mib)
+    script.end(0, advances: false)
+    let there = response(302, [("Location", "/there")])
+    #expect(script.head(2, there) == .redirect(location: "/there"))
+    for _ in 0..<4 {
+      script.run(20) { $0.requests[1] != nil }
+      script.refuse(1, whole([tag]), advances: false)
+    }
+    script.follow(2)
+    #expect(script.head(2, part(ByteRange(8 * mib, 12 * mib), of: length, [tag])) == .stop)
+    script.run(20) { $0.requests.values.contains { $0 == nil } }
+    #expect(script.requests.count == 1 && script.failure == nil)
+  }
+
   // MARK: Links
 
   private let renewable = AnswerPlace(source: "http://cdn/f", isRenewable: true)

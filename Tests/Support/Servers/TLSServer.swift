@@ -72,6 +72,8 @@ package final class TLSServer: Sendable {
     certificate, key, answer, ending, age = sys.argv[1:]
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
+    # It would rather speak HTTP/2, as most servers would: whoever offers that gets it.
+    context.set_alpn_protocols(["h2", "http/1.1"])
     if age == "old":
         context.set_ciphers("ALL:@SECLEVEL=0")
         context.minimum_version = ssl.TLSVersion.TLSv1
