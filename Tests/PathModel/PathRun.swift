@@ -40,21 +40,21 @@ package struct PathRun {
     machine = TransferMachine(settings: settings)
   }
 
-  /// - Parameter trace: prints a line for each fifth of a second.
-  package mutating func run(trace: Bool = false) {
+  /// - Parameter trace: is told five times a second what goes on.
+  package mutating func run(trace: ((String) -> Void)? = nil) {
     var seen = (at: 0.0, bytes: 0)
     while seconds == nil, failure == nil, now < 4 * 3600 {
       act()
       answer()
       send()
       now += tick
-      if trace, now - seen.at >= 0.2 {
-        let busy = exchanges.count
-        let receiving = exchanges.values.count { $0.isAnswered }
-        let rate = Int(Double(sentBytes - seen.bytes) / (now - seen.at) / 1e4)
-        print("\(Int(now * 10)) allowed \(machine.allowedConnections) busy \(busy) receiving \(receiving): \(rate)0 kB/s, \(sentBytes / 1_000_000) MB")
-        seen = (now, sentBytes)
-      }
+      guard let trace, now - seen.at >= 0.2 else { continue }
+      let receiving = exchanges.values.count { $0.isAnswered }
+      let rate = Int(Double(sentBytes - seen.bytes) / (now - seen.at) / 1000)
+      trace(
+        "\(Int(now * 1000)) ms: \(machine.allowedConnections) allowed, \(exchanges.count) busy, "
+          + "\(receiving) receiving, \(rate) kB/s, \(sentBytes / 1_000_000) MB")
+      seen = (now, sentBytes)
     }
   }
 
@@ -66,6 +66,8 @@ package struct PathRun {
       case .complete: seconds = now
       case .fail(let why): failure = why
       case .startOver(let why): failure = why
+      // There is one place, and one file at it.
+      case .compare, .judgeComparison: failure = TransferFailure(.local, "a comparison was asked for")
       }
     }
     mostBusy = max(mostBusy, exchanges.count)
@@ -95,7 +97,9 @@ package struct PathRun {
 
   private mutating func answer() {
     for connection in exchanges.keys.sorted() {
-      guard let exchange = exchanges[connection], !exchange.isAnswered, exchange.headAt <= now else { continue }
+      guard let exchange = exchanges[connection], !exchange.isAnswered, exchange.headAt <= now else {
+        continue
+      }
       let served = exchanges.values.count { $0.isAnswered }
       let isRefused = served >= shape.connectionLimit
       let head = isRefused ? Self.head(503, []) : partHead(exchange.range)

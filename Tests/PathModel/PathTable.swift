@@ -56,6 +56,8 @@ package enum PathTable {
     PathShape("faster after 3 s", megabytes: 100, megabits: 20, milliseconds: 80, loss: 0.001) {
       $0.change = (3, 200e6 / 8)
     },
-    PathShape("slower after 2 s", megabytes: 60, megabits: 200, milliseconds: 80) { $0.change = (2, 20e6 / 8) },
+    PathShape("slower after 2 s", megabytes: 60, megabits: 200, milliseconds: 80) {
+      $0.change = (2, 20e6 / 8)
+    },
   ]
 }

@@ -211,7 +211,8 @@ struct SchedulerTests {
     var subject = scheduler(chunks: 8)
     subject.adopt(ByteRange(0, 8 * mib), connection: 0, now: 0)
     measured(&subject, 0, bytes: 8 * mib - 10)
-    #expect(subject.next(connection: 1, connections: 2, now: 1.4) == nil, "ten bytes that may come any moment")
+    #expect(
+      subject.next(connection: 1, connections: 2, now: 1.4) == nil, "ten bytes that may come any moment")
     let lease = subject.next(connection: 1, connections: 2, now: 1.6)
     #expect(lease?.range == ByteRange(8 * mib - 10, 8 * mib))
     #expect(subject.takeReplaced() == [0])
