@@ -14,6 +14,8 @@ FUZZ_SECONDS ?= 60
 CRASH_SEEDS ?= 150
 CRASH_KILLS ?= 1000
 CRASH_LOSSES ?= 20
+# How many random runs of each path `make paths` takes the median of.
+PATH_SEEDS ?= 20
 # Passed on to the benchmarks, for example: make bench BENCH_ARGS="--rounds 9 --only loss-20"
 BENCH_ARGS ?=
 
@@ -29,7 +31,7 @@ RELEASE := swift build -c release --product haul $(STATIC) --disable-local-rpath
 INPUTS := Makefile Package.swift $(shell find Sources -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz crash sanitize build install uninstall package format lint bench bench-quick bench-loopback clean
+.PHONY: help demo test fuzz crash sanitize build install uninstall package format lint bench bench-quick paths bench-loopback clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | awk -F'~' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -102,6 +104,10 @@ bench-quick: dist/haul ## A small part of it, with small files
 	@Scripts/deps.sh bench
 	@Scripts/bench-tools.sh
 	@$(BENCH) --quick --out Benchmarks/.quick $(BENCH_ARGS)
+
+paths: ## Show how the automatic choice of connections does on simulated paths, against fixed counts
+	@Scripts/deps.sh build
+	@swift run -c release $(SWIFT_JOBS) haul-paths $(PATH_SEEDS)
 
 bench-loopback: dist/haul ## Measure against curl, openssl and dd on a loopback nginx
 	@Scripts/deps.sh bench

@@ -103,6 +103,12 @@ let package = Package(
       exclude: ["Snapshots"], swiftSettings: strict),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
 
+    // Networks in virtual time, and the table of paths on which the choice of connections is judged.
+    .target(
+      name: "PathModel", dependencies: ["HaulCore", "TestSupport"], path: "Tests/PathModel", swiftSettings: strict),
+    .executableTarget(
+      name: "haul-paths", dependencies: ["HaulCore", "PathModel"], path: "Tests/PathTable", swiftSettings: strict),
+
     // What must hold of the readers of strangers' bytes: called by these tests, and by libFuzzer below.
     .target(
       name: "FuzzTargets", dependencies: ["HaulCore", "HaulDisk", "HaulTransport", "TestSupport"],

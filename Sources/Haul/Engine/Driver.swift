@@ -168,7 +168,7 @@ final class Driver {
     discardedBytes += (machine?.receivedBytes ?? 0) + (machine?.comparedBytes ?? 0)
     let machine = TransferMachine(settings: settings, resumed: resumed)
     self.machine = machine
-    bufferSize = share.pool.bufferSize(connections: machine.mostConnections)
+    bufferSize = presentBufferSize
     let options = plan.transportOptions(proxies: setup.proxies)
     connections = (0..<machine.mostConnections).map {
       Connection(
@@ -176,6 +176,13 @@ final class Driver {
         receiveBufferBytes: min(Self.receiveBufferBytes, max(16 * 1024, bufferSize)))
     }
     stage = .probing
+  }
+
+  /// By the connections that are allowed now: few large buffers cost less than many small ones. A handful is
+  /// taken as given, so that the first buffers of a climb are not larger than the later ones' share.
+  private var presentBufferSize: Int {
+    share.pool.bufferSize(
+      connections: max(min(16, machine?.mostConnections ?? 1), machine?.allowedConnections ?? 1))
   }
 
   /// What libcurl takes from the kernel at a time: large enough that system calls do not count, small enough
@@ -198,6 +205,7 @@ final class Driver {
       for action in machine?.advance(now: now) ?? [] where isActive { perform(action, now: now) }
     }
     paceByDigest(now: now)
+    bufferSize = presentBufferSize
     guard ticks else { return }
     mostBusy = max(mostBusy, machine?.busyConnections ?? 0)
     if heldSince != nil { releaseIfRoom(now: now) }

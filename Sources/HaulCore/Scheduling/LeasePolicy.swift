@@ -17,7 +17,11 @@ package struct LeasePolicy: Sendable {
   /// Stealing must save at least this long, in seconds, beside the round trips of a new request and of the
   /// victim's new connection.
   package var stealSeconds = 0.1
-  package var stealRoundTrips = 6.0
+  package var stealRoundTrips = 3.0
+  package var shortestStall = 0.5
+  package var stallRoundTrips = 5.0
+  /// What is left of a lease is not cut into pieces below this, in bytes.
+  package var smallestPiece = 64 << 10
 
   package init() {}
 
@@ -32,6 +36,21 @@ package struct LeasePolicy: Sendable {
     let byRoundTrips = rate * leaseRoundTrips * roundTrip
     let byTime = max(min(rate * leaseSeconds, Double(fastLease)), byRoundTrips)
     return max(1, min(Int(min(byTime, 1e15)), byShare))
+  }
+
+  /// A connection without a byte for so long, in seconds, stands still as far as the end of a file is concerned.
+  func stallSeconds(roundTrip: Double) -> Double { max(shortestStall, stallRoundTrips * roundTrip) }
+
+  /// Where the far half of what is left of a lease begins; nil where it is too short to be worth two requests. At a
+  /// chunk border, so that no chunk is summed twice, unless there is none: at the end of the file waiting for the
+  /// slowest connection costs more than reading a chunk back.
+  func cut(_ left: ByteRange, grid: ChunkGrid) -> Int? {
+    let half = left.lower + max(0, left.count - 1) / 2
+    let border = grid.border(after: half)
+    if border < left.upper, border > left.lower { return border }
+    let place = half / smallestPiece * smallestPiece
+    guard place - left.lower >= smallestPiece, left.upper - place >= smallestPiece else { return nil }
+    return place
   }
 
   /// Whether a victim that needs `seconds` more is worth stealing from. A file that fits into the first request

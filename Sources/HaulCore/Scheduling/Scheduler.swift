@@ -14,6 +14,10 @@ package struct Scheduler: Sendable {
   private var rates: [Int: RateEstimator] = [:]
   /// Seconds from a request to its first byte, the smallest seen: what another request will cost.
   package private(set) var roundTrip = 0.0
+  /// Where each lease was when it last moved, and when that was seen.
+  private var progress: [Int: (position: Int, at: Double)] = [:]
+  /// Connections whose whole lease was taken over: their requests are of no use any more.
+  private var replaced: [Int] = []
   /// How often an idle connection took from a busy one.
   package private(set) var stealCount = 0
 
@@ -51,7 +55,13 @@ package struct Scheduler: Sendable {
       let end = min(gap.upper, grid.border(after: min(gap.lower + length, grid.length) - 1))
       return give(ByteRange(gap.lower, end), to: connection)
     }
-    return steal(for: connection)
+    return takeOver(for: connection, now: now) ?? steal(for: connection)
+  }
+
+  /// The connections whose leases were taken over since the last call.
+  package mutating func takeReplaced() -> [Int] {
+    defer { replaced = [] }
+    return replaced
   }
 
   @discardableResult
@@ -62,14 +72,34 @@ package struct Scheduler: Sendable {
     return lease
   }
 
+  /// Takes all that is left of a lease whose connection stands still, or is slow and too near its end to be shared: the
+  /// last pieces of a file are not to wait for one connection.
+  private mutating func takeOver(for connection: Int, now: Double) -> Lease? {
+    for (other, lease) in leases.sorted(by: { $0.key < $1.key }) {
+      let left = lease.remaining
+      let silence = progress[other].map { now - $0.at } ?? 0
+      let isStalled = silence > policy.stallSeconds(roundTrip: roundTrip)
+      let seconds = rates[other]?.rate.map { Double(left.count) / max($0, 1) } ?? 0
+      let isSlow =
+        policy.cut(left, grid: grid) == nil && seconds > 2 * policy.stallSeconds(roundTrip: roundTrip)
+      guard isStalled || isSlow, !left.isEmpty else { continue }
+      replaced.append(other)
+      leases[other]?.range.upper = lease.position
+      let taken = Lease(left)
+      leases[connection] = taken
+      stealCount += 1
+      return taken
+    }
+    return nil
+  }
+
   /// Takes the far half of the lease that would finish last.
   private mutating func steal(for connection: Int) -> Lease? {
     var victim: (connection: Int, cut: Int, seconds: Double)?
     // In order, so that equal runs decide equally.
     for (other, lease) in leases.sorted(by: { $0.key < $1.key }) {
       let left = lease.remaining
-      let cut = grid.border(after: left.lower + max(0, left.count - 1) / 2)
-      guard cut < left.upper, cut > left.lower else { continue }
+      guard let cut = policy.cut(left, grid: grid) else { continue }
       // Without any measure a lease that has brought nothing yet is not called slow.
       guard let rate = rates[other]?.rate else { continue }
       let seconds = Double(left.count) / max(rate, 1)
@@ -105,6 +135,7 @@ package struct Scheduler: Sendable {
     roundTrip = roundTrip == 0 ? seconds : min(roundTrip, seconds)
     // Only from here on: the way of the request is no part of the rate.
     rates[connection, default: RateEstimator()].begin(now: now)
+    progress[connection] = (leases[connection]?.position ?? 0, now)
   }
 
   /// Notes `count` more bytes of a connection's lease and tells how many of them are wanted.
@@ -118,6 +149,7 @@ package struct Scheduler: Sendable {
   /// Updates the measured rates. To be called every tenth of a second or so.
   package mutating func measure(now: Double) {
     for (connection, lease) in leases {
+      if progress[connection]?.position != lease.position { progress[connection] = (lease.position, now) }
       rates[connection]?.update(total: lease.position - lease.range.lower, now: now)
     }
   }
@@ -126,6 +158,7 @@ package struct Scheduler: Sendable {
   /// - Returns: whether the lease was brought whole.
   @discardableResult
   package mutating func end(connection: Int, now: Double) -> Bool {
+    progress[connection] = nil
     guard let lease = leases.removeValue(forKey: connection) else { return false }
     rates[connection]?.finish(total: lease.position - lease.range.lower, now: now)
     missing.insert(lease.remaining)

@@ -29,4 +29,14 @@ extension TransferMachine {
       retryCount += 1
     }
   }
+
+  /// Gives up connections, those with most left to bring first, until so many are at work.
+  mutating func shed(down count: Int) {
+    let working = slots.indices.filter { slots[$0].isReceiving }
+    let left = { [scheduler] (index: Int) in scheduler?.leases[index]?.remaining.count ?? 0 }
+    for index in working.sorted(by: { (left($0), $0) > (left($1), $1) }).prefix(max(0, working.count - count))
+    {
+      slots[index].replace()
+    }
+  }
 }

@@ -108,6 +108,9 @@ package struct TransferMachine: Sendable {
   /// Whether a connection's body is coming.
   package func isReceiving(_ connection: Int) -> Bool { slots[connection].isReceiving }
 
+  /// How many connections may be busy now.
+  package var allowedConnections: Int { budget.allowed }
+
   /// Connections with a request under way.
   package var busyConnections: Int { slots.count { $0.isBusy } }
 
@@ -172,6 +175,7 @@ package struct TransferMachine: Sendable {
     let receiving = slots.count { $0.isReceiving }
     budget.measure(
       bytes: receivedBytes, busy: receiving, roundTrip: scheduler?.roundTrip ?? 0, now: now)
+    if budget.takeShedding() { shed(down: budget.allowed) }
     // One that waits before it tries again keeps its place: the others would only fail in its stead. And
     // where nothing has come since, nobody asks before the wait is over.
     var taken = failures.isPausing(at: now) ? slots.count : slots.count { !$0.isFree(at: now) }
@@ -183,6 +187,7 @@ package struct TransferMachine: Sendable {
       request(index, range: lease.range, now: now)
       taken += 1
     }
+    for index in scheduler?.takeReplaced() ?? [] { slots[index].replace() }
     if scheduler?.isComplete == true { complete() }
   }
 

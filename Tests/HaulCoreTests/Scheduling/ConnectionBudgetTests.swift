@@ -30,53 +30,81 @@ struct ConnectionBudgetTests {
     }
   }
 
-  @Test("starts with four and doubles up to sixteen while that pays")
+  @Test("starts with eight and doubles up to sixty-four while that pays")
   func doubles() {
     var path = Path { Double($0) * 1e6 }
-    #expect(path.budget.allowed == 4)
-    #expect(path.budget.most == 16)
-    path.run(seconds: 0.6)
     #expect(path.budget.allowed == 8)
-    path.run(seconds: 0.6)
+    #expect(path.budget.most == 64)
+    path.run(seconds: 0.3)
     #expect(path.budget.allowed == 16)
+    path.run(seconds: 0.4)
+    #expect(path.budget.allowed == 32)
     path.run(seconds: 100)
+    #expect(path.budget.allowed == 64)
+  }
+
+  @Test("beyond sixteen a doubling has to bring a third more", arguments: [(1.2, 32), (1.4, 64)])
+  func thirdMore(_ gain: Double, _ expected: Int) {
+    var path = Path { count in
+      switch count {
+      case ..<32: Double(count) * 1e6
+      case 32: 16e6 * gain
+      default: 16e6 * gain * gain
+      }
+    }
+    path.run(seconds: 1.9)
+    #expect(path.budget.allowed == expected)
+  }
+
+  @Test("a step that brought nothing ends the climb, and is not taken back")
+  func ends() {
+    var path = Path { _ in 1e6 }
+    path.run(seconds: 1.9)
     #expect(path.budget.allowed == 16)
+    #expect(!path.budget.takeShedding())
   }
 
-  @Test("steps back when the last doubling brought nothing", arguments: [4, 8])
-  func stepsBack(_ enough: Int) {
-    var path = Path { Double(min($0, enough)) * 1e6 }
+  @Test("a climb that has ended is tried again, after longer and longer pauses")
+  func triesAgain() {
+    var path = Path { _ in 1e6 }
+    path.run(seconds: 1)
+    path.goodput = { Double($0) * 1e6 }
     path.run(seconds: 10)
-    #expect(path.budget.allowed == enough)
+    #expect(path.budget.allowed == 64)
   }
 
-  @Test("one count is judged for ten round trips")
+  @Test("a step after which the total falls is taken back at once, and never taken again")
+  func punished() {
+    var path = Path { Double($0 > 8 ? 2 : $0) * 1e6 }
+    path.run(seconds: 0.9)
+    #expect(path.budget.allowed == 8)
+    #expect(path.budget.takeShedding())
+    #expect(!path.budget.takeShedding(), "told once")
+    path.run(seconds: 100)
+    #expect(path.budget.allowed == 8)
+  }
+
+  @Test("a step is judged in round trips")
   func longPath() {
     var path = Path { Double($0) * 1e6 }
     path.roundTrip = 0.3
-    path.run(seconds: 3)
-    #expect(path.budget.allowed == 4)
-    path.run(seconds: 0.3)
+    path.run(seconds: 0.8)
     #expect(path.budget.allowed == 8)
+    path.run(seconds: 0.4)
+    #expect(path.budget.allowed == 16)
+    path.run(seconds: 1.6)
+    #expect(path.budget.allowed == 16)
+    path.run(seconds: 0.6)
+    #expect(path.budget.allowed == 32)
   }
 
   @Test("a window with too few connections in it decides nothing")
   func idleWindow() {
     var path = Path { Double($0) * 1e6 }
-    path.run(seconds: 0.4)
-    #expect(path.budget.allowed == 8)
-    // All eight for a moment, then three: the rate is below that of four, and it is not eight's fault.
-    path.run(seconds: 5) { $0 % 4 == 0 ? 0 : 5 }
+    path.run(seconds: 5) { _ in 4 }
     #expect(path.budget.allowed == 8)
     path.run(seconds: 1)
-    #expect(path.budget.allowed == 16)
-  }
-
-  @Test("a window does not open before all of them receive")
-  func notYet() {
-    var path = Path { Double($0) * 1e6 }
-    path.run(seconds: 5) { _ in 1 }
-    #expect(path.budget.allowed == 4)
+    #expect(path.budget.allowed > 8)
   }
 
   @Test("one connection between two requests now and then does not hold up the climb")
@@ -84,7 +112,7 @@ struct ConnectionBudgetTests {
     var path = Path { Double($0) * 1e6 }
     path.roundTrip = 0.1
     path.run(seconds: 3) { $0 % 3 == 2 ? 1 : 0 }
-    #expect(path.budget.allowed > 4)
+    #expect(path.budget.allowed > 8)
   }
 
   @Test("a refusal ends the climb at what works")

@@ -182,18 +182,53 @@ struct SchedulerTests {
     subject.answered(connection: 0, after: 0.2, now: 0)
     _ = subject.received(3 * mib, connection: 0)
     subject.measure(now: 0.5)
-    // 5 MiB at 6 MiB/s is below 0.1 s and six round trips of 0.2 s.
+    // 5 MiB at 6 MiB/s is more than 0.1 s and three round trips of 0.2 s, and less than five.
+    subject.policy.stealRoundTrips = 5
     #expect(subject.next(connection: 1, connections: 2, now: 0.5) == nil)
-    subject.policy.stealRoundTrips = 1
+    subject.policy.stealRoundTrips = 3
     #expect(subject.next(connection: 1, connections: 2, now: 0.5) != nil)
   }
 
-  @Test("the last chunk of a lease is not split")
+  @Test("the last chunk of a lease is split where no border is left")
   func lastChunk() {
     var subject = scheduler(chunks: 2)
     subject.adopt(ByteRange(0, 2 * mib), connection: 0, now: 0)
     measured(&subject, 0, bytes: mib)
+    #expect(
+      subject.next(connection: 1, connections: 2, now: 1)?.range == ByteRange(3 * mib / 2 - 65536, 2 * mib))
+  }
+
+  @Test("pieces that are not worth two requests are not split")
+  func smallPiece() {
+    var subject = scheduler(chunks: 1)
+    subject.adopt(ByteRange(0, mib), connection: 0, now: 0)
+    measured(&subject, 0, bytes: mib - 2 * 65536 + 1)
     #expect(subject.next(connection: 1, connections: 2, now: 1) == nil)
+  }
+
+  @Test("the whole rest of a lease that stands still is taken over, once nothing else is missing")
+  func stalled() {
+    var subject = scheduler(chunks: 8)
+    subject.adopt(ByteRange(0, 8 * mib), connection: 0, now: 0)
+    measured(&subject, 0, bytes: 8 * mib - 10)
+    #expect(
+      subject.next(connection: 1, connections: 2, now: 1.4) == nil, "ten bytes that may come any moment")
+    let lease = subject.next(connection: 1, connections: 2, now: 1.6)
+    #expect(lease?.range == ByteRange(8 * mib - 10, 8 * mib))
+    #expect(subject.takeReplaced() == [0])
+    #expect(subject.takeReplaced().isEmpty, "told once")
+    #expect(subject.received(10, connection: 0) == 0, "what it brings after all is not wanted any more")
+    #expect(subject.end(connection: 0, now: 2) == true)
+    #expect(subject.missing.isEmpty && subject.remainingBytes == 10)
+  }
+
+  @Test("while bytes are missing elsewhere, nobody takes over")
+  func stalledEarly() {
+    var subject = scheduler(chunks: 8)
+    subject.adopt(ByteRange(0, 2 * mib), connection: 0, now: 0)
+    measured(&subject, 0, bytes: 10)
+    #expect(subject.next(connection: 1, connections: 2, now: 100)?.range.lower == 2 * mib)
+    #expect(subject.takeReplaced().isEmpty)
   }
 
   @Test("a stolen end that was not brought is missing once")
