@@ -105,9 +105,11 @@ let package = Package(
 
     // Networks in virtual time, and the table of paths on which the choice of connections is judged.
     .target(
-      name: "PathModel", dependencies: ["HaulCore", "TestSupport"], path: "Tests/PathModel", swiftSettings: strict),
+      name: "PathModel", dependencies: ["HaulCore", "TestSupport"], path: "Tests/PathModel",
+      swiftSettings: strict),
     .executableTarget(
-      name: "haul-paths", dependencies: ["HaulCore", "PathModel"], path: "Tests/PathTable", swiftSettings: strict),
+      name: "haul-paths", dependencies: ["HaulCore", "PathModel"], path: "Tests/PathTable",
+      swiftSettings: strict),
 
     // What must hold of the readers of strangers' bytes: called by these tests, and by libFuzzer below.
     .target(

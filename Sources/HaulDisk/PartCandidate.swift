@@ -103,8 +103,9 @@ package final class PartCandidate: Sendable {
     package let believed: ChunkBitmap
   }
 
-  /// Reads the file once and sums its chunks. What ends in nothing but zeros is not believed: it may be room that was
-  /// set aside. Nor is the last MiB before that, which a crash may have left in any state.
+  /// Reads the file once and sums its chunks. A chunk with a page of nothing but zeros is not believed: it may be room
+  /// that was set aside, at the end or before the next piece of a program that fetches several at once. Nor is the last
+  /// MiB before the end of the content, which a crash may have left in any state.
   ///
   /// - Parameter goesOn: asked before each chunk; false ends the reading.
   /// - Returns: nil where it was ended.
@@ -120,7 +121,7 @@ package final class PartCandidate: Sendable {
       guard goesOn() else { return nil }
       let found = try sum(of: grid.range(of: chunk), seed: id.seed(forChunk: chunk), buffer)
       end = found.contentEnd ?? end
-      guard found.isWhole, found.contentEnd == grid.range(of: chunk).upper else { continue }
+      guard found.isWhole, !found.hasBlankPage else { continue }
       sums[chunk] = ChunkSum.normalised(found.sum)
       believed[chunk] = true
     }
@@ -135,23 +136,32 @@ package final class PartCandidate: Sendable {
   package static let droppedTail = 1 << 20
 
   /// - Returns: `contentEnd`: the end of the last piece of a page that is not all zeros; nil where there is none.
+  ///   `hasBlankPage`: whether any is all zeros.
   private func sum(
     of range: ByteRange, seed: UInt64, _ buffer: UnsafeMutableRawBufferPointer
-  ) throws(DiskError) -> (sum: UInt64, isWhole: Bool, contentEnd: Int?) {
+  ) throws(DiskError) -> (sum: UInt64, isWhole: Bool, contentEnd: Int?, hasBlankPage: Bool) {
     let hash = ChunkHash()
     hash.start(seed: seed)
     var offset = range.lower
     var contentEnd: Int?
+    var hasBlankPage = false
     while offset < range.upper {
       let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(range.upper - offset))
       let count = try disk.readFully(into: wanted, from: file, at: offset)
       let piece = UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
       hash.add(piece)
       if let end = Self.contentEnd(piece) { contentEnd = offset + end }
+      hasBlankPage = hasBlankPage || Self.hasBlankPage(piece)
       offset += count
-      if count < wanted.count { return (hash.value, false, contentEnd) }
+      if count < wanted.count { return (hash.value, false, contentEnd, hasBlankPage) }
     }
-    return (hash.value, true, contentEnd)
+    return (hash.value, true, contentEnd, hasBlankPage)
+  }
+
+  private static func hasBlankPage(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    stride(from: 0, to: bytes.count, by: 4096).contains { start in
+      !bytes[start..<min(start + 4096, bytes.count)].contains { $0 != 0 }
+    }
   }
 
   /// The end of the last page that is not all zeros.

@@ -276,6 +276,7 @@ private let MiB = 1 << 20
       resource.gate = .init("hold", at: 1_000_000)
       let bench = try Bench(["/f": resource, "/mirror": .reference(seed: 1, length: length)])
       var request = request(bench, Checksum(algorithm, hex: hex(try bytes(algorithm.core))))
+      request.options.connections = .fixed(1)
       let download = bench.downloader.start(request)
       bench.wait { $0.requests.contains { $0.heldAt == "hold" } }
       download.waitUntil { $0.written > 0 || $0.received >= 1_000_000 && $0.phase == .fetching }

@@ -51,7 +51,7 @@ extension Driver {
     guard trial.comparison.isEqual else {
       return stop(plan.notAdopted("its bytes differ from those at the URL"))
     }
-    self.trial = nil
+    (self.trial, self.adoption) = (nil, nil)
     for connection in connections { engine.loop.remove(connection.transfer) }
     stage = .opening
     (comparedChunks, adoptedChunks) = (trial.chunks.count, adoption.survey.believed.setCount)

@@ -86,7 +86,7 @@ extension Driver {
         if isTrial { mail.post(.roomFound, to: id) }
       } catch {
         isWritten = !(waitsForRoom && error.mayFindRoom)
-        mail.post(isWritten ? .writeFailed(error) : .noRoom(error, buffer, check), to: id)
+        mail.post(isWritten ? .writeFailed(error) : .noRoom(error, buffer, check, account), to: id)
       }
       if isWritten { pool.giveBack(buffer, account: account) }
       switch flow.wish.exchange(.nothing, ordering: .sequentiallyConsistent) {
@@ -99,7 +99,7 @@ extension Driver {
     }
   }
 
-  private var buffersWithWriter: Int { submitted - flow.returned.withLock { $0 } }
+  var buffersWithWriter: Int { submitted - flow.returned.withLock { $0 } }
 
   /// How long the engine's thread waits for one disk before it turns to other downloads, in seconds.
   private static let shortWait = 0.1

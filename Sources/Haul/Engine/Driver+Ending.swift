@@ -176,6 +176,9 @@ extension Driver {
   func startOver(_ failure: TransferFailure) {
     // It is not this download's to throw away.
     if trial != nil { return trialFailed(failure.message) }
+    if case .stream(let sink)? = output, sink.snapshot.writtenBytes == 0, machine?.receivedBytes == 0 {
+      return beginAgain()
+    }
     guard case .part(let part)? = output else {
       var error = DownloadError(failure, plan: plan, url: route.url.source.text)
       error.advice = "what was written cannot be taken back; fetch it into a file instead"
@@ -184,6 +187,15 @@ extension Driver {
     if failure.kind == .changed { changeSeen = machine?.hasChanged == true ? failure.message : nil }
     notice(.startingOver(why: failure.message))
     clear(part, mismatch: false)
+  }
+
+  /// Nothing has gone out in order yet, so nothing has to be taken back.
+  private func beginAgain() {
+    removeTransfers(keepingBytes: false)
+    dropWaiting()
+    declared = DigestLedger()
+    machine?.restarted(now: monotonicSeconds())
+    stage = .probing
   }
 
   /// Throws every byte away, durably: first the requests end, then the writer passes a barrier, then the digest

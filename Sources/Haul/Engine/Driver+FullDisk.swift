@@ -29,7 +29,8 @@ extension Driver {
   /// A buffer came back unwritten.
   func hasNoRoom(_ error: DiskError, for buffer: Buffer, _ check: BodyCheck?, now: Double) {
     guard stage == .fetching || stage == .draining else { return giveBack(buffer) }
-    waiting.append((buffer, check))
+    // In the order in which they came, for the sums that are taken on the way past.
+    waiting.insert((buffer, check), at: shortage?.isTrying == true ? 0 : waiting.count)
     // A barrier that is in the writer's queue would say that everything before it is written.
     barriers += 1
     hasNoRoom(error, now: now)

@@ -47,7 +47,9 @@ extension Driver {
     otherRoute = connection.route.pinned
     let chosen = output.flatMap { Self.samples(of: $0) }
     comparison = chosen
-    machine?.compare(with: chosen?.ranges ?? [], now: now, dice: .random(in: 0..<1))
+    machine?.compare(
+      with: chosen?.ranges ?? [], mayCome: rescue != nil || buffersWithWriter > 0, now: now,
+      dice: .random(in: 0..<1))
     share.mail.wakeUpAgain()
   }
 

@@ -15,7 +15,7 @@ extension Driver {
 
   /// Without parts there is nothing to compare by.
   func stopTrialWithoutRanges() {
-    guard trial != nil, machine?.resource?.honoursRanges == false else { return }
+    guard stage == .probing, trial != nil, machine?.resource?.honoursRanges == false else { return }
     trialFailed("the server cannot send the parts to compare it by")
   }
 

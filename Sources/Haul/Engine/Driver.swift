@@ -250,7 +250,7 @@ final class Driver {
     case .begun(let result): begun(result)
     case .roomAvailable: releaseIfRoom(now: now)
     case .writeFailed(let error): stop(DownloadError(error, kept: nil))
-    case .noRoom(let error, let buffer, let check): hasNoRoom(error, for: buffer, check, now: now)
+    case .noRoom(let error, let buffer, let check, _): hasNoRoom(error, for: buffer, check, now: now)
     case .roomFound: foundRoom(now: now)
     case .committed(let result): committed(result, now: now)
     case .drained(let barrier): if barrier == barriers { drained() }

@@ -84,7 +84,12 @@ final class Engine {
       drivers[setup.id] = driver
       driver.start()
     case .event(let event, let id):
-      drivers[id]?.handle(event)
+      if let driver = drivers[id], !driver.hasEnded {
+        driver.handle(event)
+      } else if case .noRoom(_, let buffer, _, let account) = event {
+        // Its download is over, the pool is everybody's.
+        share.pool.giveBack(buffer, account: account)
+      }
     case .shutDown:
       isShuttingDown = true
       for driver in drivers.values { driver.handle(.cancel) }

@@ -19,7 +19,7 @@ enum DriverEvent: Sendable {
   case roomAvailable
   case writeFailed(DiskError)
   /// The disk has no room for these bytes, and the download is to wait for it. The buffer comes back unwritten.
-  case noRoom(DiskError, Buffer, BodyCheck?)
+  case noRoom(DiskError, Buffer, BodyCheck?, PoolAccount)
   /// The disk had room for the buffer with which that was tried.
   case roomFound
   case committed(Result<Void, DiskError>)

@@ -13,7 +13,7 @@ extension PartMemory {
   /// The digest that the user gave to an earlier run, where this one was given none: nobody took it back.
   var remembered: HaulCore.ExpectedDigest? {
     guard plan.wanted == nil, !isDeclared, !state.flags.contains(.mismatch),
-      plan.options.computesDigest, plan.options.serverDigests != .ignored
+      plan.options.serverDigests != .ignored
     else { return nil }
     return storedDigest
   }

@@ -72,7 +72,7 @@ struct PartMemory {
 
   var verdict: Verdict {
     let header = state.header
-    if plan.options.overwrites, !isSameSource || state.flags.contains(.mismatch) {
+    if plan.options.overwrites, !(isSameSource || isSameDigest) || state.flags.contains(.mismatch) {
       return .discard(why: "--overwrite")
     }
     if state.flags.contains(.mismatch) {

@@ -13,7 +13,10 @@ struct SourceTrial {
 
   /// The first, the last and one other chunk. Nil where the file has no whole chunk to compare.
   init?(_ state: ResumeState, dice: Double) {
-    let chunks = SampleChunks.choose(from: state.marked, dice: dice)
+    // Those with a sum alone too: here the sum is compared with what the server has, and later with the disk.
+    var known = state.marked
+    for chunk in state.rescuable { known[chunk] = true }
+    let chunks = SampleChunks.choose(from: known, dice: dice)
     guard !chunks.isEmpty else { return nil }
     // A validator means nothing across sources; the length is compared by the transfer itself.
     self.init(state, chunks: chunks) { _ in nil }

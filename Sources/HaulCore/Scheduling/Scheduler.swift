@@ -44,8 +44,12 @@ package struct Scheduler: Sendable {
   }
 
   /// The next lease of an idle connection, or nil where nothing is left that is worth a request.
-  /// - Parameter connections: how many share the work.
-  package mutating func next(connection: Int, connections: Int, now: Double) -> Lease? {
+  /// - Parameters:
+  ///   - connections: how many share the work.
+  ///   - mayTakeOver: whether one that stands still may lose all it has: not while all of them do.
+  package mutating func next(
+    connection: Int, connections: Int, mayTakeOver: Bool = true, now: Double
+  ) -> Lease? {
     precondition(leases[connection] == nil, "a connection has one lease at a time")
     if let gap = missing.first {
       let length = policy.length(
@@ -55,7 +59,7 @@ package struct Scheduler: Sendable {
       let end = min(gap.upper, grid.border(after: min(gap.lower + length, grid.length) - 1))
       return give(ByteRange(gap.lower, end), to: connection)
     }
-    return takeOver(for: connection, now: now) ?? steal(for: connection)
+    return (mayTakeOver ? takeOver(for: connection, now: now) : nil) ?? steal(for: connection)
   }
 
   /// The connections whose leases were taken over since the last call.
@@ -149,7 +153,9 @@ package struct Scheduler: Sendable {
   /// Updates the measured rates. To be called every tenth of a second or so.
   package mutating func measure(now: Double) {
     for (connection, lease) in leases {
-      if progress[connection]?.position != lease.position { progress[connection] = (lease.position, now) }
+      if let seen = progress[connection], seen.position != lease.position {
+        progress[connection] = (lease.position, now)
+      }
       rates[connection]?.update(total: lease.position - lease.range.lower, now: now)
     }
   }

@@ -8,7 +8,7 @@ package enum TransferAction: Sendable, Equatable {
   /// Throw away every byte, durably, then call ``TransferMachine/restarted(now:)``.
   case startOver(TransferFailure)
   /// Another place has answered, on this connection: choose chunks that are there, call
-  /// ``TransferMachine/compare(with:now:dice:)``, and let requests that compare go to that place.
+  /// ``TransferMachine/compare(with:mayCome:now:dice:)``, and let requests that compare go to that place.
   case compare(connection: Int)
   /// The chunks to compare have come: call ``TransferMachine/compared(isEqual:now:dice:)``.
   case judgeComparison

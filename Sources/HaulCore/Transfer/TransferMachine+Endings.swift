@@ -25,7 +25,11 @@ extension TransferMachine {
     // The last byte is here: how its connection ended no longer matters. Nor does it for a whole lease.
     if phase == .ranges, scheduler?.isComplete == true { return complete() }
     if wasWhole, !slot.isProbe { return }
-    if let verdict = slot.verdict {
+    if slot.comparesPlace, let failure = comparisonFailure(slot, ending) {
+      // Another place that does not answer is no reason to leave the one that does.
+      comparison = nil
+      retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
+    } else if let verdict = slot.verdict {
       settle(verdict, of: slot, connection: connection, now: now, dice: dice)
     } else if case .failed(let failure, let isPassing) = ending {
       // What one connection too many meets is no reason to give up those that bring bytes.
@@ -39,6 +43,24 @@ extension TransferMachine {
         slot.isReceiving ? "an answer that promised bytes brought none" : "no answer that can be read"
       let failure = TransferFailure(.brokenProtocol, what)
       retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
+    }
+  }
+
+  /// Why the bytes to compare did not come; nil where they did, or where the place itself is the answer.
+  private func comparisonFailure(_ slot: ConnectionSlot, _ ending: RequestEnding) -> TransferFailure? {
+    switch slot.verdict {
+    case nil:
+      if case .failed(let failure, _) = ending { return failure }
+      return nil
+    case .elsewhere, .strange, .abandoned: return nil
+    case .limited(let status, let retryAfter, _):
+      return TransferFailure(.refused(status: status), Self.words(status: status, retryAfter: retryAfter))
+    case .refused(let status, _, _):
+      return TransferFailure(.refused(status: status), "the server answered \(status)")
+    case .broken(let reason), .boundless(let reason): return TransferFailure(.brokenProtocol, reason)
+    case .silent(let seconds): return TransferFailure(.network, "nothing came for \(seconds) s")
+    case .suspect, .identity, .conditionMishandled, .unframed:
+      return TransferFailure(.brokenProtocol, "an answer that does not fit the file")
     }
   }
 
@@ -59,11 +81,6 @@ extension TransferMachine {
       }
     case .refused(let status, let isExtra, let isRenewable):
       let failure = TransferFailure(.refused(status: status), "the server answered \(status)")
-      if slot.comparesPlace {
-        // The link that is being compared may have run out itself.
-        comparison = nil
-        return retry(failure, connection: connection, retryAfter: nil, now: now, dice: dice)
-      }
       if status == 403, slot.isProbe, isOneTooMany(slot) {
         return postpone(connection, retryAfter: nil, now: now, dice: dice)
       }

@@ -152,6 +152,12 @@ extension TransferMachine {
     if phase == .learning {
       if let objection = objection(to: identity, head: head, connection: connection) { return objection }
     }
+    if phase == .stream, !holdsBytes, isOther(identity, place) {
+      // Not a byte is there yet that could mix with it. But what was made ready for another answer (the length, the
+      // stored validator and place, the declared digests) must not stand for this one.
+      startOver(TransferFailure(.changed, "another answer than the first one, which brought nothing"))
+      return .stop
+    }
     // Where the length is not told, an equal validator is all that speaks for bytes of one file; and if it lies,
     // the wrong length shows only when they are mixed already.
     if length == nil, resumed != nil || resource?.startedInRanges == true, !settings.hasTrustedDigest {
@@ -168,18 +174,19 @@ extension TransferMachine {
       beginAnew("the link leads to another place now (\(place.source)), whose answer brings the whole file")
       return .stop
     }
-    if !holdsBytes {
-      var own = ignoresTags ? identity.withoutTag : identity
-      own.length = length ?? resource?.length
-      resource?.identity = own
-      places = []
-    }
     places.insert(place.source)
     noteAccepted(connection, now: now)
     _ = slots[connection].accept(bodyLength: length, now: now)
     streamPosition = 0
     streamIsUnframed = isUnframed
     return .take(offset: 0)
+  }
+
+  /// Whether an answer says anything else of the file than the one that was learned from.
+  private func isOther(_ identity: Identity, _ place: AnswerPlace) -> Bool {
+    guard let resource else { return false }
+    return (ignoresTags ? identity.withoutTag : identity) != resource.identity
+      || place.source != resource.place
   }
 
   /// Whether there is anything of this generation.

@@ -7,13 +7,16 @@ extension TransferMachine {
   /// Seconds without a byte from anybody after which nobody is behind.
   private static let pause = 1.0
 
+  /// Whether bytes come. Where nothing comes at all, old rates say nothing about who is slow: that is for the
+  /// silence to tell.
+  func flows(now: Double) -> Bool { now - paced.at < Self.pause }
+
   /// Ends those that have been far behind for long enough; what they did not bring is given to others. Where all are
   /// slow nobody is.
   mutating func replaceSlow(now: Double) {
     if receivedBytes != paced.bytes { paced = (receivedBytes, now) }
     guard phase == .ranges, let scheduler, let best = scheduler.bestRate(now: now) else { return }
-    // Where nothing comes at all, old rates say nothing about who is slow: that is for the silence to tell.
-    let flows = now - paced.at < Self.pause
+    let flows = flows(now: now)
     for index in slots.indices where slots[index].isReceiving {
       let rate = scheduler.rate(of: index)
       let left = Double(scheduler.leases[index]?.remaining.count ?? 0)

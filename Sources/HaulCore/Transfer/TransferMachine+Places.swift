@@ -60,15 +60,17 @@ extension TransferMachine {
   }
 
   /// The owner has chosen what to compare: some chunks that are there. None where there is no whole one.
-  /// - Parameter dice: 0 ..< 1, spreads retries.
-  package mutating func compare(with ranges: [ByteRange], now: Double, dice: Double) {
+  /// - Parameters:
+  ///   - mayCome: whether there may be one soon by itself: some are being proven or written.
+  ///   - dice: 0 ..< 1, spreads retries.
+  package mutating func compare(with ranges: [ByteRange], mayCome: Bool, now: Double, dice: Double) {
     guard let open = comparison, isFetching else { return }
     guard ranges.isEmpty else {
       comparison?.missing = ranges
       return
     }
     comparison = nil
-    if slots.contains(where: \.isReceiving) {
+    if mayCome || slots.contains(where: \.isReceiving) {
       // Soon there will be one.
       comparisons -= 1
       return postpone(open.connection, retryAfter: nil, now: now, dice: dice)

@@ -172,6 +172,7 @@ package struct TransferMachine: Sendable {
     // One asks for a new link, the others wait for it.
     let candidates = renewing.map { $0..<$0 + 1 } ?? slots.indices
     scheduler?.measure(now: now)
+    let flows = flows(now: now)
     let receiving = slots.count { $0.isReceiving }
     budget.measure(
       bytes: receivedBytes, busy: receiving, roundTrip: scheduler?.roundTrip ?? 0, now: now)
@@ -181,9 +182,10 @@ package struct TransferMachine: Sendable {
     var taken = failures.isPausing(at: now) ? slots.count : slots.count { !$0.isFree(at: now) }
     if renewing != nil { taken = 0 }
     for index in candidates where taken < budget.allowed && slots[index].isFree(at: now) {
-      guard let lease = scheduler?.next(connection: index, connections: budget.allowed, now: now) else {
-        break
-      }
+      guard
+        let lease = scheduler?.next(
+          connection: index, connections: budget.allowed, mayTakeOver: flows, now: now)
+      else { break }
       request(index, range: lease.range, now: now)
       taken += 1
     }

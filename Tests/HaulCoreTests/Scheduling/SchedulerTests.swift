@@ -191,11 +191,11 @@ struct SchedulerTests {
 
   @Test("the last chunk of a lease is split where no border is left")
   func lastChunk() {
-    var subject = scheduler(chunks: 2)
-    subject.adopt(ByteRange(0, 2 * mib), connection: 0, now: 0)
+    var subject = scheduler(chunks: 8, present: [ByteRange(0, 6 * mib)])
+    subject.adopt(ByteRange(6 * mib, 8 * mib), connection: 0, now: 0)
     measured(&subject, 0, bytes: mib)
-    #expect(
-      subject.next(connection: 1, connections: 2, now: 1)?.range == ByteRange(3 * mib / 2 - 65536, 2 * mib))
+    let half = 15 * mib / 2 - 65536
+    #expect(subject.next(connection: 1, connections: 2, now: 1)?.range == ByteRange(half, 8 * mib))
   }
 
   @Test("pieces that are not worth two requests are not split")
@@ -215,8 +215,8 @@ struct SchedulerTests {
       subject.next(connection: 1, connections: 2, now: 1.4) == nil, "ten bytes that may come any moment")
     let lease = subject.next(connection: 1, connections: 2, now: 1.6)
     #expect(lease?.range == ByteRange(8 * mib - 10, 8 * mib))
-    #expect(subject.takeReplaced() == [0])
-    #expect(subject.takeReplaced().isEmpty, "told once")
+    let (first, second) = (subject.takeReplaced(), subject.takeReplaced())
+    #expect(first == [0] && second.isEmpty, "told once")
     #expect(subject.received(10, connection: 0) == 0, "what it brings after all is not wanted any more")
     #expect(subject.end(connection: 0, now: 2) == true)
     #expect(subject.missing.isEmpty && subject.remainingBytes == 10)
@@ -228,7 +228,8 @@ struct SchedulerTests {
     subject.adopt(ByteRange(0, 2 * mib), connection: 0, now: 0)
     measured(&subject, 0, bytes: 10)
     #expect(subject.next(connection: 1, connections: 2, now: 100)?.range.lower == 2 * mib)
-    #expect(subject.takeReplaced().isEmpty)
+    let replaced = subject.takeReplaced()
+    #expect(replaced.isEmpty)
   }
 
   @Test("a stolen end that was not brought is missing once")

@@ -196,7 +196,8 @@ struct SimulatedWorld {
     isEqual = true
     let chosen = SampleChunks.choose(from: present, dice: Double.random(in: 0..<1, using: &dice))
     machine.compare(
-      with: chosen.map { grid.range(of: $0) }, now: now, dice: Double.random(in: 0..<1, using: &dice))
+      with: chosen.map { grid.range(of: $0) }, mayCome: false, now: now,
+      dice: Double.random(in: 0..<1, using: &dice))
   }
 
   /// Every byte is there, missing, or due in one lease.

@@ -46,7 +46,7 @@ struct MachineScript {
         return advance()
       case .compare:
         isAnswered = true
-        machine.compare(with: compared.ranges, now: now, dice: dice)
+        machine.compare(with: compared.ranges, mayCome: false, now: now, dice: dice)
       case .judgeComparison:
         isAnswered = true
         comparisons += 1
