@@ -66,7 +66,7 @@ struct TerminalTests {
   @Test("elsewhere there is a plain line now and then, on standard error")
   func plain() throws {
     let arena = try Arena(["/f": resource])
-    let process = try arena.start("/f")
+    let process = try arena.start("/f", "-c", "2")
     #expect(process.waitForOutput { $1.contains("\n") })
     arena.origin.openGate("gate")
     let ended = process.wait()

@@ -74,15 +74,15 @@ private let MiB = 1 << 20
     #expect(await download.failure()?.code == .interrupted)
   }
 
-  @Test("automatic starts with four connections")
+  @Test("automatic starts with eight connections")
   func automatic() async throws {
     var resource = OriginResource.reference(seed: 1, length: 64 * MiB)
     resource.gate = .init("hold", at: 1000)
     let bench = try Bench(["/f": resource])
     let download = bench.start()
-    bench.wait { $0.requests.count { $0.heldAt == "hold" } == 4 }
-    download.waitUntil { $0.connections == 4 }
-    #expect(bench.origin.journal().peakConnections == 4)
+    bench.wait { $0.requests.count { $0.heldAt == "hold" } == 8 }
+    download.waitUntil { $0.connections == 8 }
+    #expect(bench.origin.journal().peakConnections == 8)
     bench.origin.openGate("hold")
     _ = try await download.result()
     bench.expectFile(length: 64 * MiB)

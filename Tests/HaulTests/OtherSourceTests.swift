@@ -30,9 +30,7 @@ private let length = 40 * MiB + 99
   @Test("the same file under another URL is gone on from, after three chunks were compared, and that is said")
   func same() async throws {
     let (bench, kept) = try await halfDone()
-    var moved = resource(seed: 1)
-    moved.etag = "\"another\""
-    bench.origin.put(moved, at: "/moved")
+    bench.origin.put(resource(seed: 1), at: "/moved")
     let before = bench.origin.requests().count
     let download = bench.start("/moved")
     let result = try await download.result()
@@ -48,12 +46,31 @@ private let length = 40 * MiB + 99
   }
 
   @Test(
+    "another path of the origin with another validator is another version, however equal a few chunks are",
+    arguments: [false, true])
+  func otherVersion(isForced: Bool) async throws {
+    let (bench, kept) = try await halfDone()
+    var built = resource(seed: 1)
+    built.etag = "\"next-day\""
+    bench.origin.put(built, at: "/next")
+    let download = bench.start("/next") { $0.forcesResume = isForced }
+    if isForced {
+      #expect(try await download.result().resumedBytes == kept.written)
+    } else {
+      let error = await download.failure()
+      #expect(error?.code == .occupied && error?.message.contains("another validator") == true)
+      #expect(bench.names == ["f.haul", "f.haul-part"])
+      #expect(try await bench.fetch().resumedBytes == kept.written)
+    }
+    bench.expectFile(length: length)
+  }
+
+  @Test(
     "after a comparison the manifest names the new source, if that has a validator", arguments: [true, false])
   func renewed(hasValidator: Bool) async throws {
     let (bench, _) = try await halfDone()
     var moved = resource(seed: 1)
-    moved.etag = hasValidator ? "\"another\"" : nil
-    if !hasValidator { moved.lastModified = nil }
+    if !hasValidator { (moved.etag, moved.lastModified) = (nil, nil) }
     moved.faults = [Fault.gate("again", at: 1000).on(.rangeStartsFrom(20 * MiB))]
     bench.origin.put(moved, at: "/moved")
     let error = await bench.interrupted("/moved", gate: "again", held: 2) { $0.connections = .fixed(2) }

@@ -86,7 +86,7 @@ private let MiB = 1 << 20
     var resource = OriginResource.reference(seed: 1, length: 20 * MiB)
     resource.gate = .init("hold", at: 2 * MiB)
     let bench = try Bench(["/f": resource])
-    let download = bench.start()
+    let download = bench.start { $0.connections = .fixed(1) }
     let task = Task { await download.failure() }
     bench.wait { $0.requests.contains { $0.heldAt == "hold" } }
     download.waitUntil { $0.received >= 2 * MiB && $0.phase == .fetching }

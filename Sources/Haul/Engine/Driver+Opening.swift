@@ -228,7 +228,8 @@ extension Driver {
       return nil
     }
     return resource.honoursRanges
-      ? "the server gives no validator (strong ETag or Last-Modified)" : Self.noParts
+      ? "the server gives no validator (strong ETag or Last-Modified); only a digest or --force-resume goes on"
+      : Self.noParts
   }
 
   private func announce() {

@@ -26,6 +26,9 @@ extension Driver {
       return trialFailed("it could not be compared with what is there")
     }
     guard trial.comparison.isEqual else { return trialFailed("its bytes differ") }
+    if memory.isAnotherVersion(identity), !plan.options.forcesResume {
+      return trialFailed("the server itself gives it another validator (ETag or Last-Modified)")
+    }
     self.trial = nil
     if let digest = memory.remembered { plan = plan.wanting(digest) }
     comparedChunks = trial.chunks.count

@@ -12,7 +12,8 @@ extension PartMemory {
 
   /// The digest that the user gave to an earlier run, where this one was given none: nobody took it back.
   var remembered: HaulCore.ExpectedDigest? {
-    guard plan.wanted == nil, !isDeclared, !state.flags.contains(.mismatch),
+    // Who starts over after a mismatch has not taken it back either.
+    guard plan.wanted == nil, !isDeclared, !state.flags.contains(.mismatch) || plan.options.overwrites,
       plan.options.serverDigests != .ignored
     else { return nil }
     return storedDigest

@@ -125,6 +125,21 @@ struct PartMemory {
       && state.header.source == ManifestHeader.storable(source: plan.sourceText) { Digest.sha256(of: $0) }
   }
 
+  /// Whether another path of the same origin has a file with another validator. A few equal chunks do not outweigh
+  /// that: builds of two days differ in a few bytes. Validators of two origins say nothing about each other.
+  func isAnotherVersion(_ identity: Identity) -> Bool {
+    let header = state.header
+    guard !isSameSource, Self.origin(of: header.source) == Self.origin(of: plan.sourceText),
+      let now = identity.strongest.map(StoredValidator.init), now.kind == header.validatorKind
+    else { return false }
+    return now.hash != header.validatorHash
+  }
+
+  /// Scheme, host and port of a source, which is text like `http://host:80/path`.
+  private static func origin(of source: String) -> [Substring] {
+    Array(source.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3))
+  }
+
   private var isSameDigest: Bool {
     plan.hasTrustedDigest && state.header.digest == plan.wanted
   }

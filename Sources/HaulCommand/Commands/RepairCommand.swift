@@ -56,6 +56,9 @@ struct RepairCommand: AsyncParsableCommand {
         "\(path) is unfinished: what is there is compared with its sums, what is damaged or missing is fetched"
       )
       if unfinished.state == .digestDiffered {
+        guard request.checksum != nil else {
+          throw ValidationError("\(path) did not have its digest: give the right one with --sha256.")
+        }
         say("it did not have its digest and nothing tells which chunks are wrong: all of it is fetched again")
         request.options.overwrites = true
       }

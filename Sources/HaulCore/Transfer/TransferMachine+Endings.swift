@@ -50,7 +50,8 @@ extension TransferMachine {
   private func comparisonFailure(_ slot: ConnectionSlot, _ ending: RequestEnding) -> TransferFailure? {
     switch slot.verdict {
     case nil:
-      if case .failed(let failure, _) = ending { return failure }
+      // One that has brought something goes on where it was.
+      if slot.bodyBytes == 0, case .failed(let failure, _) = ending { return failure }
       return nil
     case .elsewhere, .strange, .abandoned: return nil
     case .limited(let status, let retryAfter, _):

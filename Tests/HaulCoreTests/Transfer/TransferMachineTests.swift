@@ -148,6 +148,36 @@ struct TransferMachineTests {
     #expect(!script.machine.canResume(hasTrustedDigest: true))
   }
 
+  @Test(
+    "while a stream has brought nothing, an answer that says anything else begins everything anew",
+    arguments: [[("ETag", "\"b\""), ("Content-Length", "1000")], [("ETag", "\"a\"")]])
+  func otherFirstStream(fields: [(String, String)]) {
+    var script = MachineScript()
+    let first = response(200, [("ETag", "\"a\""), ("Content-Length", "1000")])
+    _ = script.head(0, first)
+    script.cut(0)
+    script.run(10) { !$0.requests.isEmpty }
+    var settled = fields
+    if fields.count == 1 { settled.append(("Transfer-Encoding", "chunked")) }
+    #expect(script.head(0, response(200, settled)) == .stop)
+    script.end(0, .stopped)
+    #expect(script.startOvers.count == 1 && script.failure == nil)
+    // What comes next is learned from as if it were the first.
+    #expect(script.head(0, response(200, settled)) == .take(offset: 0))
+    #expect(script.machine.resource?.length == (fields.count == 1 ? nil : 1000))
+  }
+
+  @Test("the same answer again goes on where nothing came")
+  func sameFirstStream() {
+    var script = MachineScript()
+    let first = response(200, [("ETag", "\"a\""), ("Content-Length", "1000")])
+    _ = script.head(0, first)
+    script.cut(0)
+    script.run(10) { !$0.requests.isEmpty }
+    #expect(script.head(0, first) == .take(offset: 0))
+    #expect(script.startOvers.isEmpty)
+  }
+
   @Test("a chunked stream ends by its last chunk")
   func chunked() {
     var script = MachineScript()

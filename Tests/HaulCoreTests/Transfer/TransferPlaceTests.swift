@@ -72,6 +72,17 @@ struct TransferPlaceTests {
     #expect(script.comparisons == 1 && script.failure == nil)
   }
 
+  @Test("a place that does not answer when it is compared is left for the one that does")
+  func deaf() {
+    var script = moved()
+    _ = answer(&script, new)
+    script.end(0, .stopped)
+    #expect(script.sent[0]?.comparesPlace == true)
+    script.cut(0)
+    script.run(60) { $0.requests[0] != nil }
+    #expect(script.sent[0]?.comparesPlace == false && script.failure == nil)
+  }
+
   @Test("a place with other bytes is never taken from; the next redirect may lead to a better one")
   func unequal() {
     var script = moved()
