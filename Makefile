@@ -49,7 +49,7 @@ fuzz: ## Run the fuzzers, FUZZ_SECONDS each (60 unless given)
 	@Scripts/deps.sh build
 	@SWIFT_JOBS="$(SWIFT_JOBS)" Scripts/fuzz.sh $(FUZZ_SECONDS)
 
-crash: dist/haul ## Kills, power losses (by root) and failing system calls under the release binary; takes an hour
+crash: dist/haul ## Kills, power losses (by root) and failing system calls under the release binary; takes long
 	@Scripts/deps.sh test
 	HAUL_CRASH_SEEDS=$(CRASH_SEEDS) HAUL_CRASH_SAMPLES=6 swift test $(SWIFT_JOBS) --filter CrashTests
 	@Scripts/crash.sh dist/haul $(CRASH_KILLS) $(CRASH_LOSSES)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from .files import ManyOutputs, Outputs, make_random
 from .link import SERVER_ADDRESS, Link, Shape
-from .measure import Entry
 from .nginx import Nginx
 from .report import Goal, Group, ratio
 

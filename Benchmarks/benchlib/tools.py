@@ -5,7 +5,6 @@ Where a tool needs flags to be fast, it gets those that its users recommend; Hau
 """
 
 import shutil
-import sys
 from pathlib import Path
 
 HF_TRANSFER = """\
@@ -19,7 +18,6 @@ class Tools:
 
     def __init__(self, haul, environment_folder=None):
         self.haul = haul
-        self.python = sys.executable
         self.folder = environment_folder
 
     def _find(self, program):

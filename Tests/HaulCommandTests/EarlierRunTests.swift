@@ -97,9 +97,7 @@ struct EarlierRunTests {
     #expect(taken.end == .exit(0) && taken.output.hasSuffix(" computed\n"), "\(taken.errors)")
   }
 
-  @Test(
-    "an earlier digest that nobody is to look at is named"
-  )
+  @Test("an earlier digest that nobody is to look at is named")
   func dropped() throws {
     let arena = try begun("--sha256", Self.wrong)
     let ended = try HaulProcess.run(arena.arguments("/f", ["--checksum", "none"]))

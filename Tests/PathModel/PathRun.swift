@@ -3,6 +3,12 @@
 package import HaulCore
 internal import TestSupport
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// One download of a file over a path, in virtual time: the production machine against a model of the network.
 package struct PathRun {
   private struct Exchange {
@@ -157,7 +163,7 @@ package struct PathRun {
     let isLimited = demand >= flow.allows(roundTrip: shape.roundTrip, now: now) * 0.999
     flow.acknowledge(packets: packets, isLimited: isLimited, roundTrip: shape.roundTrip, now: now)
     if shape.loss > 0 {
-      let whole = power(1 - shape.loss, packets)
+      let whole = pow(1 - shape.loss, packets)
       if Double.random(in: 0..<1, using: &dice) > whole { flow.lose(roundTrip: shape.roundTrip, now: now) }
     }
     flows[connection] = flow
@@ -189,15 +195,5 @@ package struct PathRun {
       flows[connection]!.lose(roundTrip: shape.roundTrip, now: now)
       flight -= (before - flows[connection]!.window) * TCPFlow.packet
     }
-  }
-
-  /// `base` to the power of `exponent`, for a base just below 1.
-  private func power(_ base: Double, _ exponent: Double) -> Double {
-    // ln(1 - x) is about -x - x*x/2 for a small x; e to that by a few terms would do, but halving is exact enough.
-    let x = 1 - base
-    let logarithm = -(x + x * x / 2 + x * x * x / 3)
-    var value = 1 + logarithm * exponent / 1024
-    for _ in 0..<10 { value *= value }
-    return max(0, value)
   }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HaulCore
-import TestSupport
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 /// One TCP connection as far as its speed goes: slow start, then CUBIC (RFC 9438), counted in packets.
 struct TCPFlow {
@@ -53,7 +56,7 @@ struct TCPFlow {
     let start = epoch ?? now
     epoch = start
     if largest < window { largest = window }
-    let k = cubeRoot(largest * (1 - Self.beta) / Self.cubic)
+    let k = cbrt(largest * (1 - Self.beta) / Self.cubic)
     let time = now - start + roundTrip - k
     let goal = Self.cubic * time * time * time + largest
     // As fast as Reno where CUBIC is slower.
@@ -75,12 +78,5 @@ struct TCPFlow {
       window = max(2, window * Self.beta)
       threshold = window
     }
-  }
-
-  private func cubeRoot(_ value: Double) -> Double {
-    guard value > 0 else { return 0 }
-    var root = max(value, 1)
-    for _ in 0..<40 { root = (2 * root + value / (root * root)) / 3 }
-    return root
   }
 }

@@ -73,5 +73,6 @@ enum HaulLink {
   }
 }
 
-/// Set by the signal handlers, looked at ten times a second.
+/// Set by the signal handlers, looked at ten times a second. Unsafe in name only: there is one thread, and a
+/// `sig_atomic_t` is what a handler may write.
 nonisolated(unsafe) private var stopping: sig_atomic_t = 0

@@ -26,6 +26,7 @@ struct DownloadPlan: Sendable {
 
   /// Whether the user's digest is proof of which file it is.
   var hasTrustedDigest: Bool { wanted?.isStrong == true }
+
   /// The same with the digest that was given to an earlier run, which goes on counting.
   func wanting(_ digest: ExpectedDigest) -> DownloadPlan {
     var plan = self

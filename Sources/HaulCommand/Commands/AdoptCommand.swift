@@ -18,7 +18,7 @@ struct AdoptCommand: AsyncParsableCommand {
     discussion: """
       What is there is compared with the server first: its first and its last block of 1 MiB, and one of each 64 MiB \
       between. If they are equal the file becomes the part of a download, which goes on to the end; if not it stays \
-      as it was. Blocks that end in zeros, which may be room set aside, and the last MiB are fetched again. The blocks \
+      as it was. Blocks with a page of nothing but zeros, which may be room set aside, and the last MiB are fetched again. The blocks \
       that were not compared are taken as they are: only a digest proves them. Stop the other program first. \
       Exits as a download does: 16 if the file cannot be taken over.
       """)

@@ -75,6 +75,7 @@ struct FetchOptions: ParsableArguments {
     options.retries = retries
     options.caFile = cacert
     options.isDurable = !noSync
+    options.onFullDisk = OnFullArgument.usual.choice
     var request = DownloadRequest(
       url: url, output: .file(path), checksum: nil, headers: collected.headers, options: options)
     request.login = collected.login

@@ -216,7 +216,7 @@ struct GetCommand: AsyncParsableCommand {
     options.caFile = cacert
     options.isDurable = !noSync
     options.computesDigest = !noDigest
-    options.onFullDisk = (onFull ?? (Terminal.errorIsTerminal ? .wait : .fail)).choice
+    options.onFullDisk = (onFull ?? .usual).choice
     options.overwrites = overwrite
     options.acceptsUnframed = acceptUnframed
     options.restartsOnChange = !noRestart
@@ -269,6 +269,9 @@ enum ConnectionsArgument: ExpressibleByArgument {
 enum OnFullArgument: String, CaseIterable, ExpressibleByArgument {
   case wait
   case fail
+
+  /// Whoever sits at a terminal can make room.
+  static var usual: OnFullArgument { Terminal.errorIsTerminal ? .wait : .fail }
 
   var choice: DownloadOptions.FullDisk {
     switch self {
